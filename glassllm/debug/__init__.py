@@ -1,0 +1,1 @@
+"""The debugger without a screen: recording, stepping, explaining."""

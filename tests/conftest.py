@@ -1,0 +1,10 @@
+"""Settings every test shares: no colour switches from outside, no animation, a fixed seed."""
+
+import os
+
+for name in ("NO_COLOR", "COLORTERM", "TEXTUAL_THEME", "TEXTUAL_COLOR_SYSTEM", "TEXTUAL_DRIVER"):
+    os.environ.pop(name, None)
+os.environ["TEXTUAL_ANIMATIONS"] = "none"
+os.environ["TERM"] = "xterm-256color"
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")

@@ -1,0 +1,1 @@
+"""Widgets draw the snapshots they are handed and nothing else."""
