@@ -1,0 +1,1 @@
+"""Automatic differentiation in reverse mode: Tensors, their functions, and one traversal back."""

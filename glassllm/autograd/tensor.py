@@ -1,0 +1,358 @@
+"""Tensor, and the one door through which every forward computation passes: `apply`.
+
+`tracking` and `hook` are module globals: whether results get a node, and who is told of each op (the recorder).
+"""
+
+import functools
+import inspect
+import weakref
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any, NoReturn, Protocol, TypeVar
+
+import numpy as np
+
+from . import graph
+from .ops import Array, Op, elementwise, matrix, reduce
+from .ops import shape as shapes
+
+tracking = True
+hook: "Hook | None" = None
+
+
+class Hook(Protocol):
+    """Who is told of what the engine does; at most one at a time."""
+
+    def applied(
+        self,
+        op: Op,
+        inputs: tuple["Tensor", ...],
+        attrs: dict[str, Any],
+        saved: tuple[Any, ...],
+        result: "Tensor",
+    ) -> None:
+        """An op was applied."""
+
+    def marked(self, step_id: str, value: "Tensor | Array", layer: int | None) -> None:
+        """The model named a moment of its forward."""
+
+
+def set_tracking(on: bool) -> bool:
+    """Turn graph building on or off; what it was before."""
+    global tracking
+    before, tracking = tracking, on
+    return before
+
+
+def set_hook(new: Hook | None) -> Hook | None:
+    """Install the hook; the one that was there before."""
+    global hook
+    before, hook = hook, new
+    return before
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class no_grad:
+    """Context manager and decorator: results of operations made inside have no node and require no grad.
+
+    The state is one module global, not per thread. A decorated generator function is untracked within each
+    resumption only, so tracking between two steps is the caller's own.
+    """
+
+    def __init__(self) -> None:
+        self._before: list[bool] = []
+
+    def __enter__(self) -> "no_grad":
+        self._before.append(set_tracking(False))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        set_tracking(self._before.pop())
+
+    def __call__(self, function: F) -> F:
+        wrap = _untracked_generator if inspect.isgeneratorfunction(function) else _untracked_call
+        return wrap(function)  # type: ignore[return-value]
+
+
+def _untracked_call(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        with no_grad():
+            return function(*args, **kwargs)
+
+    return wrapper
+
+
+def _untracked_generator(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        with no_grad():
+            steps = function(*args, **kwargs)
+        resume, value = steps.send, None
+        while True:
+            try:
+                with no_grad():
+                    given = resume(value)
+            except StopIteration as stop:
+                return stop.value
+            try:
+                resume, value = steps.send, (yield given)
+            except GeneratorExit:
+                with no_grad():
+                    steps.close()
+                raise
+            except BaseException as error:
+                resume, value = steps.throw, error
+
+    return wrapper
+
+
+def apply(op: Op, *inputs: Any, **attrs: Any) -> "Tensor":
+    """Apply `op` to Tensors, arrays or numbers: compute, make the node if one is wanted, tell the hook."""
+    tensors = _tensors(inputs)
+    arrays = tuple(t.data for t in tensors)
+    y, saved = op.run(arrays, attrs)
+    result = Tensor(y)
+    _connect(result, op, tensors, arrays, attrs, saved)
+    return result
+
+
+def _connect(
+    result: "Tensor",
+    op: Op,
+    inputs: tuple["Tensor", ...],
+    arrays: tuple[Array, ...],
+    attrs: dict[str, Any],
+    saved: tuple[Any, ...],
+) -> None:
+    if tracking and any(t.requires_grad for t in inputs):
+        places = tuple(t.place for t in inputs)
+        result.node = graph.Node(op, places, arrays, attrs, saved, result.data, weakref.ref(result))
+        result.requires_grad = True
+    if hook is not None:
+        hook.applied(op, inputs, attrs, saved, result)
+
+
+def _tensors(values: tuple[Any, ...]) -> tuple["Tensor", ...]:
+    """Constants made of what is no Tensor; a number takes the float dtype of the Tensors beside it."""
+    floats = [v.data.dtype for v in values if isinstance(v, Tensor) and v.data.dtype.kind == "f"]
+    dtype = np.result_type(*floats) if floats else None
+    return tuple(
+        v if isinstance(v, Tensor) else Tensor(np.asarray(v, dtype if _is_number(v) else None)) for v in values
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, np.generic))
+
+
+def plain(value: Any, what: str) -> Any:
+    """`value` itself, if no Tensor hides in it; raises the TypeError that names .data otherwise."""
+    for part in value if isinstance(value, (tuple, list)) else (value,):
+        if isinstance(part, Tensor):
+            refuse(f"{what} is plain data and takes no gradient")
+        if isinstance(part, (tuple, list)):
+            plain(part, what)
+    return value
+
+
+def _unpacked(sizes: tuple[Any, ...]) -> tuple[Any, ...]:
+    """`reshape(2, 3)` and `reshape((2, 3))` mean the same."""
+    return tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
+
+
+def refuse(what: str) -> NoReturn:
+    """Raise the TypeError that sends users to the plain array."""
+    raise TypeError(f"{what}; use its .data, a plain NumPy array")
+
+
+def _no_forward(*arrays: Array) -> Array:
+    raise ValueError("a hand-built operation has no forward to run again")
+
+
+def accumulate(leaf: "Tensor", grad: Array) -> None:
+    """Add a traversal's sum to a leaf's grad, in memory of its own."""
+    leaf.grad = np.array(grad) if leaf.grad is None else np.asarray(leaf.grad + grad)
+
+
+def _write(node: graph.Node, grad: Array | None) -> None:
+    """Set an intermediate's grad, read-only, where somebody still holds its Tensor."""
+    if (tensor := node.output()) is None:
+        return
+    if grad is not None:
+        grad = grad.view()
+        grad.flags.writeable = False
+    tensor.grad = grad
+
+
+class Tensor:
+    """An array that knows where it came from.
+
+    `data` goes through np.asarray. `parents` and `backward` build an operation by hand: `backward(grad)` returns
+    one gradient, or None, per parent. `grad` is None or an array of data's shape.
+    """
+
+    __slots__ = ("__weakref__", "data", "grad", "node", "requires_grad")
+    __array_ufunc__ = None  # NumPy then hands reflected operators to us instead of making object arrays
+
+    def __init__(
+        self,
+        data: Any,
+        parents: tuple["Tensor", ...] = (),
+        backward: Callable[[Array], Any] | None = None,
+        requires_grad: bool = False,
+    ):
+        if isinstance(data, Tensor):
+            refuse("a Tensor cannot be made of a Tensor")
+        self.data: Array = np.asarray(data)
+        self.grad: Array | None = None
+        self.node: graph.Node | None = None
+        self.requires_grad = requires_grad
+        if parents:
+            parents = tuple(parents)
+            self.requires_grad = False
+            by_hand = Op(_no_forward, "custom", backward and (lambda g, *_: backward(g)))
+            _connect(self, by_hand, parents, tuple(p.data for p in parents), {}, ())
+
+    @property
+    def place(self) -> graph.Place | None:
+        """Where its gradient goes: its node, itself for a leaf that requires grad, else None."""
+        return self.node if self.node is not None else self if self.requires_grad else None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.data.shape
+
+    @property
+    def ndim(self) -> int:
+        return self.data.ndim
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.data.dtype
+
+    @property
+    def size(self) -> int:
+        return self.data.size
+
+    def __repr__(self) -> str:
+        made = f", by {self.node.op.name}" if self.node else ", requires grad" if self.requires_grad else ""
+        shown = f" {self.data}" if self.size == 1 else ""
+        return f"Tensor({'×'.join(map(str, self.shape)) or '()'} {self.dtype}{shown}{made})"
+
+    def backward(self, grad: Any = None) -> None:
+        """Carry `grad` (default: ones) back to the leaves and write `.grad` on every Tensor still held.
+
+        Leaves accumulate over calls; intermediates hold this call's gradient, read-only, until the next.
+        Raises ValueError when `grad` has another shape than this Tensor.
+        """
+        place = self.place
+        if place is None:
+            return
+        seed = graph.seed_for(self.data, grad)
+        reached = graph.reach(place)
+        for node in reached.nodes:
+            _write(node, None)
+        for visit in graph.backward_steps(place, seed, reached):
+            if isinstance(visit.place, graph.Node):
+                _write(visit.place, visit.grad)
+            elif visit.grad is not None:
+                accumulate(visit.place, visit.grad)
+
+    def __add__(self, other: Any) -> "Tensor":
+        return apply(elementwise.add, self, other)
+
+    def __radd__(self, other: Any) -> "Tensor":
+        return apply(elementwise.add, other, self)
+
+    def __sub__(self, other: Any) -> "Tensor":
+        return apply(elementwise.sub, self, other)
+
+    def __rsub__(self, other: Any) -> "Tensor":
+        return apply(elementwise.sub, other, self)
+
+    def __mul__(self, other: Any) -> "Tensor":
+        return apply(elementwise.mul, self, other)
+
+    def __rmul__(self, other: Any) -> "Tensor":
+        return apply(elementwise.mul, other, self)
+
+    def __truediv__(self, other: Any) -> "Tensor":
+        return apply(elementwise.div, self, other)
+
+    def __rtruediv__(self, other: Any) -> "Tensor":
+        return apply(elementwise.div, other, self)
+
+    def __neg__(self) -> "Tensor":
+        return apply(elementwise.neg, self)
+
+    def __pow__(self, exponent: Any) -> "Tensor":
+        return apply(elementwise.power, self, exponent=plain(exponent, "the exponent"))
+
+    def __matmul__(self, other: Any) -> "Tensor":
+        return apply(matrix.matmul, self, other)
+
+    def __rmatmul__(self, other: Any) -> NoReturn:
+        refuse("@ needs a Tensor on the left")
+
+    def __getitem__(self, index: Any) -> "Tensor":
+        return apply(shapes.getitem, self, index=plain(index, "an index"))
+
+    def __iter__(self) -> Iterator["Tensor"]:
+        if not self.ndim:
+            raise TypeError("a 0-d Tensor has no rows to iterate over")
+        return (self[i] for i in range(len(self)))
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("a 0-d Tensor has no length")
+        return self.shape[0]
+
+    def sum(self, axis: Any = None, keepdims: bool = False) -> "Tensor":
+        return apply(reduce.tsum, self, axis=axis, keepdims=keepdims)
+
+    def mean(self, axis: Any = None, keepdims: bool = False) -> "Tensor":
+        return apply(reduce.mean, self, axis=axis, keepdims=keepdims)
+
+    def max(self, axis: Any = None, keepdims: bool = False) -> "Tensor":
+        return apply(reduce.max, self, axis=axis, keepdims=keepdims)
+
+    def reshape(self, *shape: Any) -> "Tensor":
+        return apply(shapes.reshape, self, shape=_unpacked(shape))
+
+    def transpose(self, *axes: Any) -> "Tensor":
+        return apply(shapes.transpose, self, axes=_unpacked(axes) if axes else None)
+
+    def __setitem__(self, index: Any, value: Any) -> NoReturn:
+        refuse("a Tensor's items cannot be assigned")
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        refuse("a Tensor is no array")
+
+    def __array_function__(self, function: Any, *args: Any) -> NoReturn:
+        refuse(f"numpy's {getattr(function, '__name__', function)} does not take a Tensor")
+
+    def __bool__(self) -> NoReturn:
+        refuse("a Tensor has no truth value")
+
+    def __float__(self) -> NoReturn:
+        refuse("a Tensor is no number")
+
+    def __int__(self) -> NoReturn:
+        refuse("a Tensor is no number")
+
+    def __lt__(self, other: Any) -> NoReturn:
+        refuse("Tensors are not compared")
+
+    def __le__(self, other: Any) -> NoReturn:
+        refuse("Tensors are not compared")
+
+    def __gt__(self, other: Any) -> NoReturn:
+        refuse("Tensors are not compared")
+
+    def __ge__(self, other: Any) -> NoReturn:
+        refuse("Tensors are not compared")
