@@ -1,0 +1,64 @@
+"""Page: a widget that shows rows somebody drew.
+
+Rows come finished, with foreground and background of their own, so the widget only compares them with the old
+ones and repaints the lines that differ. Nothing is left for the stylesheet to colour: its colours would be
+converted where the terminal has 256.
+"""
+
+from collections.abc import Sequence
+
+from rich.segment import Segment
+from textual.filter import ANSIToTruecolor, LineFilter
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.draw.palette import Palette
+from tui.draw.text import Row, fit
+
+
+class Page(Widget):
+    """Prebuilt rows on the background `ground`; rows too short or too few are filled up with it."""
+
+    DEFAULT_CSS = "Page { overflow: hidden hidden; }"
+
+    def __init__(
+        self,
+        palette: Palette | None = None,
+        ground: str = "panel",
+        *,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self.palette = palette or Palette()
+        self.ground = ground
+        self._rows: tuple[Row, ...] = ()
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows shown, as they were handed in."""
+        return self._rows
+
+    def show(self, rows: Sequence[Row]) -> None:
+        """Show these rows from the top; only lines that changed are painted again."""
+        old, self._rows = self._rows, tuple(rows)
+        changed = [
+            y
+            for y in range(max(len(old), len(self._rows)))
+            if y >= len(old) or y >= len(self._rows) or old[y] != self._rows[y]
+        ]
+        if changed:
+            self.refresh(*(Region(0, y, self.size.width, 1) for y in changed if y < self.size.height))
+
+    def text(self) -> str:
+        """What stands here as plain text, for tests and for copying."""
+        return "\n".join("".join(segment.text for segment in row).rstrip() for row in self._rows)
+
+    def render_line(self, y: int) -> Strip:
+        row: list[Segment] = self._rows[y] if y < len(self._rows) else []
+        return Strip(fit(row, self.size.width, self.palette, self.ground), self.size.width)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Without the filter that turns the 256 codes set by hand into truecolor and so back to others."""
+        return [each for each in super().get_line_filters() if not isinstance(each, ANSIToTruecolor)]
