@@ -152,12 +152,22 @@ def _is_number(value: Any) -> bool:
 
 def plain(value: Any, what: str) -> Any:
     """`value` itself, if no Tensor hides in it; raises the TypeError that names .data otherwise."""
-    for part in value if isinstance(value, (tuple, list)) else (value,):
-        if isinstance(part, Tensor):
-            refuse(f"{what} is plain data and takes no gradient")
-        if isinstance(part, (tuple, list)):
+    if isinstance(value, Tensor):
+        refuse(f"{what} is plain data and takes no gradient")
+    if isinstance(value, slice):
+        plain((value.start, value.stop, value.step), what)
+    elif isinstance(value, (tuple, list)):
+        for part in value:
             plain(part, what)
     return value
+
+
+def constant(value: Any, what: str) -> Any:
+    """Plain data to compute with: a NumPy scalar becomes a Python number, which promotes no float32."""
+    value = plain(value, what)
+    if isinstance(value, np.generic):
+        return value.item()
+    return np.asarray(value) if isinstance(value, (tuple, list)) else value
 
 
 def _unpacked(sizes: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -291,7 +301,7 @@ class Tensor:
         return apply(elementwise.neg, self)
 
     def __pow__(self, exponent: Any) -> "Tensor":
-        return apply(elementwise.power, self, exponent=plain(exponent, "the exponent"))
+        return apply(elementwise.power, self, exponent=constant(exponent, "the exponent"))
 
     def __matmul__(self, other: Any) -> "Tensor":
         return apply(matrix.matmul, self, other)
