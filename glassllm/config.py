@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from glassllm.files import brief
+
 JSON_BYTES = 64 * 1024  # a config is a few hundred bytes; more is not a config
 LARGEST_SIZE = 2**31 - 1
 
@@ -22,19 +24,9 @@ REAL = (int, float, np.integer, np.floating)
 Shape = tuple[int, ...]
 
 
-def _brief(value: Any) -> str:
-    """`repr`, of bounded length and cost: the value may come from a stranger's file."""
-    if isinstance(value, int) and value.bit_length() > 64:
-        return f"an integer of {value.bit_length()} bits"
-    if isinstance(value, (list, dict)):
-        return f"a {type(value).__name__}"
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
 def _size(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 1 <= value <= LARGEST_SIZE:
-        raise ValueError(f"{name} must be an integer from 1 to {LARGEST_SIZE}, got {_brief(value)}")
+        raise ValueError(f"{name} must be an integer from 1 to {LARGEST_SIZE}, got {brief(value)}")
     return int(value)
 
 
@@ -43,7 +35,7 @@ def _number(name: str, value: Any) -> float:
     # note: a plain comparison also refuses NaN and integers no float can hold
     fits = isinstance(value, REAL) and not isinstance(value, bool) and 0 <= value < 1e300
     if not fits or (value == 0 and name != "init_std"):
-        raise ValueError(f"{name} must be a finite number {lowest}, got {_brief(value)}")
+        raise ValueError(f"{name} must be a finite number {lowest}, got {brief(value)}")
     return float(value)
 
 
@@ -89,7 +81,7 @@ class Config:
         for name in NUMBERS:
             object.__setattr__(self, name, _number(name, getattr(self, name)))
         if not isinstance(self.tied, bool):
-            raise ValueError(f"tied must be true or false, got {_brief(self.tied)}")
+            raise ValueError(f"tied must be true or false, got {brief(self.tied)}")
         if self.n_heads % self.n_kv_heads:
             raise ValueError(f"n_heads ({self.n_heads}) must be a multiple of n_kv_heads ({self.n_kv_heads})")
         if self.head_dim is None and self.d_model % self.n_heads:
@@ -97,8 +89,6 @@ class Config:
         if self.head_size % 2:
             source = "d_model / n_heads" if self.head_dim is None else "head_dim"
             raise ValueError(f"{source} must be even for rotary embedding, got {self.head_size}")
-        if self.ffn_size < 1:
-            raise ValueError(f"d_model ({self.d_model}) leaves no hidden channel; set d_ff")
 
     @property
     def head_size(self) -> int:
@@ -170,8 +160,8 @@ class Config:
         except json.JSONDecodeError as error:
             raise ValueError(f"config is not JSON: {error}") from None
         if not isinstance(values, dict):
-            raise ValueError(f"config must be a JSON object, got {_brief(values)}")
+            raise ValueError(f"config must be a JSON object, got {brief(values)}")
         known = {field.name for field in fields(cls)}
         if unknown := [key for key in values if key not in known]:
-            raise ValueError(f"config has unknown keys: {', '.join(map(_brief, unknown[:5]))}")
+            raise ValueError(f"config has unknown keys: {', '.join(map(brief, unknown[:5]))}")
         return cls(**values)

@@ -35,9 +35,7 @@ def test_count_is_the_sum_of_shapes(config: Config) -> None:
 
 
 def test_weights_in_file_order() -> None:
-    config = Config(
-        vocab_size=7, d_model=8, n_layers=2, n_heads=2, n_kv_heads=1, d_ff=5, head_dim=6, tied=False
-    )
+    config = Config(vocab_size=7, d_model=8, n_layers=2, n_heads=2, n_kv_heads=1, d_ff=5, head_dim=6, tied=False)
     shapes = config.parameter_shapes()
     assert list(shapes.items())[:10] == [
         ("E", (7, 8)),

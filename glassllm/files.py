@@ -1,0 +1,78 @@
+"""Strangers' files: opened, replaced and spoken of so that nothing hangs, breaks or reaches the terminal raw.
+
+A file is read only if it is a regular one, and replaced whole or not at all: the new bytes are written beside
+it, flushed to the disk, and only then take its name.
+"""
+
+import errno
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+StrPath = str | os.PathLike[str]
+
+
+def printable(text: str) -> str:
+    """`text` on one line, control characters, bidirectional marks and lone surrogates written as escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def brief(value: Any) -> str:
+    """`repr` on one line, of bounded length and cost."""
+    if isinstance(value, int) and value.bit_length() > 64:
+        return f"an integer of {value.bit_length()} bits"
+    if isinstance(value, list | dict):
+        return f"a {type(value).__name__}"
+    text = printable(repr(value[:60] if isinstance(value, str) else value))
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def open_descriptor(path: StrPath) -> int:
+    """A read-only descriptor of a regular file; anything else is an OSError, at once."""
+    # note: without O_NONBLOCK opening a pipe would wait for its writer
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags)
+    kind = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(kind):
+        return descriptor
+    os.close(descriptor)
+    if stat.S_ISDIR(kind):
+        raise IsADirectoryError(errno.EISDIR, "a folder, not a file", os.fspath(path))
+    raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
+
+
+def read_text(path: StrPath, limit: int) -> str:
+    """A whole UTF-8 file of at most `limit` bytes; longer or other bytes are a ValueError."""
+    with open(open_descriptor(path), "rb") as file:
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise ValueError(f"longer than {limit // 2**20} MiB")
+    try:
+        return str(content, "utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8 text: byte {error.start} is {content[error.start]:#04x}") from None
+
+
+@contextmanager
+def replacing(path: StrPath) -> Iterator[BinaryIO]:
+    """A file to write; it becomes `path` when the block ends well, and is removed when it does not."""
+    target = Path(os.path.realpath(path))  # a link stays a link: what it points to is replaced
+    if target.exists() and not target.is_file():
+        raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
+    beside = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with open(beside, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, beside)
+        os.replace(beside, target)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
