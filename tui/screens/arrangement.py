@@ -1,0 +1,50 @@
+"""Which panels a terminal of a given size gets, and how large each is. Width alone decides the columns."""
+
+from dataclasses import dataclass
+
+SMALLEST = (60, 18)
+EVENTS_LEAST, GRAPH_MOST = 30, 60
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """Columns of each panel (0: not there as a column) and which of the rows below and above are shown.
+
+    `tabs` says that the graph is a tab of the one panel beside the events; `single` that one panel shows at a time.
+    """
+
+    events: int
+    graph: int
+    tensor: int
+    tabs: bool
+    single: bool
+    has_blank: bool
+    rules: int
+    has_tokens: bool
+    has_track: bool
+    is_too_small: bool = False
+
+    @property
+    def rows_below(self) -> int:
+        """Rows under the panels: blank, rules, tokens, status, keys."""
+        return self.has_blank + self.rules + self.has_tokens + 2
+
+
+def arrange(width: int, height: int) -> Arrangement:
+    """The arrangement for a terminal of `width` columns and `height` rows."""
+    if width < SMALLEST[0] or height < SMALLEST[1]:
+        return Arrangement(width, 0, 0, False, True, False, 0, False, False, is_too_small=True)
+    if width < 80 or height < 24:
+        return Arrangement(
+            width, 0, width, True, True, False, int(height >= 22), height >= 21, has_track=height >= 20
+        )
+    is_wide = width >= 120
+    has_two_rules = is_wide and height >= 36
+    rows = {"has_blank": has_two_rules, "rules": 1 + has_two_rules, "has_tokens": True, "has_track": True}
+    if not is_wide:
+        return Arrangement(EVENTS_LEAST, 0, width - EVENTS_LEAST - 1, True, False, **rows)
+    events, graph = (34, 50) if width >= 160 else (32, 38)
+    tensor = width - events - graph - 2
+    # A tensor panel of 150 columns holds two maps side by side; what is left after that widens the graph.
+    spare = min(max(tensor - 150, 0), GRAPH_MOST - graph) if width >= 160 else 0
+    return Arrangement(events, graph + spare, tensor - spare, False, False, **rows)
