@@ -1,0 +1,141 @@
+"""How numbers are written: one form per purpose, and no number without its true sign.
+
+Minus is U+2212, as wide as a plus. Exponents stand behind `e`, or as one factor shared by a whole row.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+MINUS = "−"
+TIMES = "×"
+THIN = "\u2009"
+SUPERSCRIPT = str.maketrans("−-0123456789", "⁻⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def cell(x: float, places: int = 4) -> str:
+    """One value with its sign: `+0.6141`; `+5.24e−4` where fixed places would hide it; exact zero is `0`."""
+    if not math.isfinite(x):
+        return special(x)
+    if x == 0:
+        return "0"
+    if abs(x) >= 1e4 or abs(x) < 10 ** (1 - places):
+        return exponential(x, 2, sign="+")
+    return signed(f"{x:+.{places}f}")
+
+
+def stat(x: float) -> str:
+    """A statistic: three significant digits and no leading zero, `.0833`; fewer where they are the exact value."""
+    if not math.isfinite(x):
+        return special(x)
+    if x == 0:
+        return "0"
+    size = abs(x)
+    if size < 1e-4 or size >= 9999.5:
+        return exponential(x, 1)
+    places = max(0, 2 - math.floor(math.log10(size)))
+    text = f"{x:.{places}f}"
+    short = text.rstrip("0").rstrip(".") if "." in text else text
+    return signed(headless(short if float(short) == x else text))
+
+
+def special(x: float) -> str:
+    if math.isnan(x):
+        return "NaN"
+    return "+Inf" if x > 0 else f"{MINUS}Inf"
+
+
+def exponential(x: float, places: int, sign: str = "-") -> str:
+    """`2.4e−7`: the exponent without padding, trailing zeros of the mantissa kept off."""
+    mantissa, exponent = f"{x:{sign}.{places}e}".split("e")
+    if "." in mantissa:
+        mantissa = mantissa.rstrip("0").rstrip(".")
+    return signed(f"{mantissa}e{int(exponent)}")
+
+
+def signed(text: str) -> str:
+    return text.replace("-", MINUS)
+
+
+def headless(text: str) -> str:
+    """`0.5` as `.5`, `-0.5` as `-.5`."""
+    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+
+
+def row_numbers(values: Sequence[float] | Array) -> tuple[list[str], str]:
+    """A row of values, each in at most 4 cells, and the factor they share (`×10⁻³`, or nothing).
+
+    Non-negative rows with a largest value of .1 to 10 are written with decimals (`.02`, `1.0`); all others are
+    integers times one power of ten, with signs where a negative is among them.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    finite = values[np.isfinite(values)]
+    largest = float(np.abs(finite).max(initial=0.0))
+    has_sign = bool((finite < 0).any())
+    if largest == 0:
+        return [_entry(x, lambda _: "0") for x in values], ""
+    if not has_sign and 0.095 <= largest < 9.95:
+        return [_entry(x, _decimals) for x in values], ""
+    digits = 2 if has_sign else 3
+    exponent = math.floor(math.log10(largest)) - digits + 1
+    if round(largest / 10.0**exponent) >= 10**digits:
+        exponent += 1
+    if exponent <= 0 and bool((finite == np.round(finite)).all()):
+        exponent = 0
+    form = "+.0f" if has_sign else ".0f"
+
+    def integer(x: float) -> str:
+        # Two steps, since 10**exponent underflows where the data are subnormal.
+        text = signed(f"{x / 10.0 ** (exponent // 2) / 10.0 ** (exponent - exponent // 2):{form}}")
+        return "0" if text.lstrip(f"+{MINUS}") == "0" else text
+
+    return [_entry(x, integer) for x in values], factor(exponent)
+
+
+def _entry(x: float, form: Any) -> str:
+    return form(float(x)) if math.isfinite(x) else special(x)
+
+
+def _decimals(x: float) -> str:
+    text = headless(f"{x:.2f}")
+    if text == ".00":
+        return "0"
+    return text if text.startswith(".") else f"{x:.1f}"
+
+
+def factor(exponent: int) -> str:
+    return f"{TIMES}10{str(exponent).translate(SUPERSCRIPT)}" if exponent else ""
+
+
+def count(n: int) -> str:
+    """Thousands apart: `2 160`."""
+    return f"{n:,}".replace(",", THIN)
+
+
+def percent(part: int, whole: int) -> str:
+    """A share as whole percent; `<1%` and `>99%` keep a few from looking like none, and most like all."""
+    share = 100 * part / whole if whole else 0.0
+    if 0 < share < 1:
+        return "<1%"
+    if 99 < share < 100:
+        return ">99%"
+    return f"{share:.0f}%"
+
+
+def shape(sizes: Sequence[int]) -> str:
+    """`4×12×12`, `5` for a vector, `()` for a scalar."""
+    return TIMES.join(str(size) for size in sizes) if len(sizes) else "()"
+
+
+def coordinates(index: Sequence[int]) -> str:
+    return "[" + ",".join(str(i) for i in index) + "]"
+
+
+def dtype(name: Any) -> str:
+    """`f32` for float32."""
+    kind = np.dtype(name)
+    return f"{kind.kind}{8 * kind.itemsize}" if kind.kind in "fiuc" else kind.name
