@@ -13,34 +13,52 @@ from numpy.typing import DTypeLike
 from .autograd import Tensor, masked_fill, matmul, mean, repeat_kv, reshape, rope, silu, softmax, sqrt, transpose
 from .autograd.ops import Array
 from .config import Config
-from .trace import Tracer, Value, mark
+from .trace import Tracer, Value, mark, scope
 
 
 class Module:
-    """Named parameters: every Tensor found among its attributes, in the order in which they were set."""
+    """Named parameters: every Tensor found among its attributes, in the order in which they were set.
+
+    A subclass defines `forward`; calling the module runs it in a scope named after the attribute that holds the
+    module. Our own parts below are called directly: their events say more.
+    """
+
+    scope_name = ""  # empty: nobody holds it
+
+    def __setattr__(self, attribute: str, value: Any) -> None:
+        super().__setattr__(attribute, value)
+        for path, part in _named(attribute, value):
+            if isinstance(part, Module):
+                part.scope_name = path
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not self.scope_name:
+            return self.forward(*args, **kwargs)
+        with scope(self.scope_name):
+            return self.forward(*args, **kwargs)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} defines no forward")
 
     def named_parameters(self) -> dict[str, Tensor]:
         """The parameters by dotted path; an attribute that is a list counts its parts: `blocks.0.norm1.gamma`."""
         found: dict[str, Tensor] = {}
-        for path, part in _parts(self):
-            if isinstance(part, Module):
-                found |= {f"{path}.{name}": tensor for name, tensor in part.named_parameters().items()}
-            elif isinstance(part, Tensor):
-                found[path] = part
+        for attribute, value in vars(self).items():
+            for path, part in _named(attribute, value):
+                if isinstance(part, Module):
+                    found |= {f"{path}.{name}": tensor for name, tensor in part.named_parameters().items()}
+                elif isinstance(part, Tensor):
+                    found[path] = part
         return found
 
     def parameters(self) -> list[Tensor]:
         return list(self.named_parameters().values())
 
 
-def _parts(module: Module) -> list[tuple[str, Any]]:
-    parts: list[tuple[str, Any]] = []
-    for name, value in vars(module).items():
-        if isinstance(value, (list, tuple)):
-            parts += [(f"{name}.{i}", part) for i, part in enumerate(value)]
-        else:
-            parts.append((name, value))
-    return parts
+def _named(attribute: str, value: Any) -> list[tuple[str, Any]]:
+    if isinstance(value, (list, tuple)):
+        return [(f"{attribute}.{i}", part) for i, part in enumerate(value)]
+    return [(attribute, value)]
 
 
 class Initial:

@@ -57,7 +57,8 @@ class AdamW:
     def _update(self, p: Array, g: Array, m: Array, v: Array, count: int, rate: float) -> None:
         """m̂ = m/(1−β₁ᵗ), v̂ = v/(1−β₂ᵗ); p ← p·(1 − rate·decay) − rate·m̂/(√v̂ + ε)"""
         beta1, beta2 = self.betas
-        scratch = g * (1 - beta1)
+        scratch = np.empty_like(p)
+        np.multiply(g, 1 - beta1, out=scratch)
         m *= beta1
         m += scratch
         np.multiply(g, g, out=scratch)
@@ -84,7 +85,7 @@ def clip_grad_norm(params: Iterable[Tensor], max_norm: float) -> float:
     if max_norm < norm < math.inf:
         scale = float(max_norm) / norm
         for p, g in reached:
-            p.grad = g * scale
+            p.grad = np.asarray(g * scale)
     return norm
 
 

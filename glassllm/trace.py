@@ -1,9 +1,11 @@
 """The model's named moments: the table of the 25 step ids, and the Tracer that writes them down.
 
 The model says each event once, with `mark`. Whoever listens hears it: the Tracer of that call, which copies the
-value, and the engine's hook, if one is installed.
+value, and the engine's hook, if one is installed. Code without events has scopes, names for what is inside.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -168,3 +170,22 @@ def mark(step_id: str, value: Value, layer: int | None = None, trace: Tracer | N
 def is_heard(trace: Tracer | None) -> bool:
     """Whether anybody would hear a mark: a value that nobody would hear need not be computed."""
     return trace is not None or engine.hook is not None
+
+
+_scope = ""
+
+
+@contextmanager
+def scope(name: str) -> Iterator[None]:
+    """Name what is computed inside, for whoever records it; nested names join with dots."""
+    global _scope
+    before, _scope = _scope, f"{_scope}.{name}" if _scope else name
+    try:
+        yield
+    finally:
+        _scope = before
+
+
+def current_scope() -> str:
+    """The names of the scopes we are in, outermost first; empty outside of all."""
+    return _scope

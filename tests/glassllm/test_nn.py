@@ -5,6 +5,7 @@ import pytest
 
 from glassllm import Config, Tensor
 from glassllm.nn import Cache, Initial, Module, RMSNorm, join_heads, keys_ahead, rope_angles, split_heads
+from glassllm.trace import current_scope, scope
 
 TINY = Config(vocab_size=7, d_model=8, n_layers=2, n_heads=4, n_kv_heads=2, max_len=6)
 
@@ -25,6 +26,39 @@ def test_parameters_are_the_tensors_in_the_order_they_were_set():
     pair = Pair()
     assert list(pair.named_parameters()) == ["second", "parts.0.gamma", "parts.1.gamma", "frozen"]
     assert [p.shape for p in pair.parameters()] == [(2,), (3,), (4,), (5,)]
+
+
+class Layer(Module):
+    def forward(self, seen):
+        seen.append(current_scope())
+        if len(seen) > 9:
+            raise RecursionError("too deep")
+
+
+class Network(Module):
+    def __init__(self):
+        self.layers = [Layer(), Layer()]
+        self.head = Layer()
+
+    def forward(self, seen):
+        for layer in self.layers:
+            layer(seen)
+        with scope("last"):
+            self.head(seen)
+
+
+def test_a_call_is_scoped_by_the_path_of_the_module():
+    seen = []
+    Network()(seen)
+    assert seen == ["layers.0", "layers.1", "last.head"]
+    with scope("outer"), pytest.raises(RecursionError):
+        Network()(seen * 3)
+    assert current_scope() == ""
+
+
+def test_a_module_without_forward_says_so():
+    with pytest.raises(NotImplementedError, match="Pair"):
+        Pair()()
 
 
 def test_initial_weights():
