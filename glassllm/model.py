@@ -24,6 +24,7 @@ from .autograd import (
     transpose,
 )
 from .autograd.ops import Array
+from .checkpoint import load_checkpoint, save_checkpoint
 from .config import Config
 from .nn import Block, Cache, Initial, Module, RMSNorm, Run, keys_ahead, rope_angles
 from .tokenizer import Tokenizer
@@ -80,13 +81,20 @@ class Sampling:
         return int(logits.argmax() if self.greedy else rng.choice(len(probs), p=probs))
 
 
+def _narrowed(name: str, weight: Array, dtype: DTypeLike) -> Array:
+    largest = np.abs(weight[np.isfinite(weight)]).max(initial=0)
+    if largest > np.finfo(dtype).max:
+        raise ValueError(f"{name} holds {largest:g}, too large for {np.dtype(dtype)}; save it with fp16=False")
+    return weight.astype(dtype)
+
+
 class GlassLM(Module):
-    """The model of a Config, its weights drawn from `seed`, float32 or float64 throughout.
+    """The model of a Config, its weights drawn from `seed` (None: left zero), float32 or float64 throughout.
 
     `tokenizer`, `meta` and `sample` (ids to open with) travel with a checkpoint; None or empty in a new model.
     """
 
-    def __init__(self, cfg: Config, seed: int = 0, dtype: DTypeLike = np.float32):
+    def __init__(self, cfg: Config, seed: int | None = 0, dtype: DTypeLike = np.float32):
         if np.dtype(dtype) not in (np.float32, np.float64):
             raise ValueError(f"dtype must be float32 or float64, got {np.dtype(dtype)}")
         initial = Initial(seed, cfg.init_std, dtype)
@@ -99,7 +107,7 @@ class GlassLM(Module):
         self.fused = False  # True allows faster ops that hide their parts; none exists yet, so nothing changes
         self.tokenizer: Tokenizer | None = None
         self.meta: dict[str, Any] = {}
-        self.sample: list[int] | None = None
+        self.sample: Array | None = None
         cos, sin = rope_angles(cfg.head_size, cfg.max_len, cfg.rope_base)
         self.cos: Array = cos.astype(dtype)  # (max_len, c/2)
         self.sin: Array = sin.astype(dtype)
@@ -219,19 +227,20 @@ class GlassLM(Module):
         return Generated(token, probs, trace)
 
     def save(self, path: str | PathLike[str], fp16: bool = True) -> None:
-        """Write a checkpoint: config, weights as float16 (else float32), and what travels with them."""
-        from .checkpoint import save_checkpoint
+        """Write a checkpoint: config, weights as float16 (else float32), and what travels with them.
 
-        weights = {name: p.data for name, p in self.named_parameters().items()}
-        save_checkpoint(path, self.config, weights, tokenizer=self.tokenizer, meta=self.meta, sample=self.sample)
+        Raises ValueError, naming it, for a weight too large for float16.
+        """
+        dtype = np.float16 if fp16 else np.float32
+        weights = {name: _narrowed(name, p.data, dtype) for name, p in self.named_parameters().items()}
+        meta = self.meta or None
+        save_checkpoint(path, self.config, weights, tokenizer=self.tokenizer, meta=meta, sample=self.sample)
 
     @classmethod
     def load(cls, path: str | PathLike[str], dtype: DTypeLike = np.float32) -> Self:
         """The model of a checkpoint, its weights in `dtype`, whatever they are stored in."""
-        from .checkpoint import load_checkpoint
-
         checkpoint = load_checkpoint(path)
-        model = cls(checkpoint.config, dtype=dtype)
+        model = cls(checkpoint.config, seed=None, dtype=dtype)
         for name, parameter in model.named_parameters().items():
             parameter.data = np.array(checkpoint.weights[name], dtype)  # a copy of our own, writable
         model.tokenizer, model.meta, model.sample = checkpoint.tokenizer, checkpoint.meta, checkpoint.sample

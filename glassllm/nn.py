@@ -65,15 +65,18 @@ class Initial:
     """Where new weights come from: matrices normal(0, std), gammas one.
 
     One generator serves all matrices in checkpoint order (E, then per block W_Q W_K W_V W_O W1 W3 W2, then an
-    untied output), drawing float64, so a seed means the same model in every dtype.
+    untied output), drawing float64, so a seed means the same model in every dtype. Without a seed matrices are
+    zero, for a model that is filled next.
     """
 
-    def __init__(self, seed: int, std: float, dtype: DTypeLike):
-        self.rng = np.random.default_rng(seed)
+    def __init__(self, seed: int | None, std: float, dtype: DTypeLike):
+        self.rng = None if seed is None else np.random.default_rng(seed)
         self.std = std
         self.dtype = dtype
 
     def matrix(self, rows: int, columns: int) -> Tensor:
+        if self.rng is None:
+            return Tensor(np.zeros((rows, columns), self.dtype), requires_grad=True)
         values = self.rng.normal(0.0, self.std, (rows, columns))
         return Tensor(values.astype(self.dtype), requires_grad=True)
 

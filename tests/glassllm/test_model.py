@@ -327,6 +327,21 @@ def test_a_saved_model_comes_back(config, fp16, tmp_path):
         assert np.array_equal(b.data, a.data.astype(np.float16).astype(np.float32) if fp16 else a.data)
 
 
+def test_a_weight_too_large_for_float16_is_named(tmp_path):
+    model = GlassLM(TINY)
+    model.blocks[1].ffn.W2.data[0, 0] = -1e5
+    with pytest.raises(ValueError, match=r"blocks\.1\.ffn\.W2 .*fp16=False"):
+        model.save(tmp_path / "model.npz")
+    model.save(tmp_path / "model.npz", fp16=False)
+    assert GlassLM.load(tmp_path / "model.npz").blocks[1].ffn.W2.data[0, 0] == np.float32(-1e5)
+
+
+def test_a_new_model_travels_with_nothing(tmp_path):
+    GlassLM(TINY).save(tmp_path / "model.npz")
+    again = GlassLM.load(tmp_path / "model.npz")
+    assert (again.tokenizer, again.meta, again.sample) == (None, {}, None)
+
+
 def test_a_model_loads_in_float64(tmp_path):
     GlassLM(TINY).save(tmp_path / "model.npz", fp16=False)
     again = GlassLM.load(tmp_path / "model.npz", dtype=np.float64)
