@@ -123,11 +123,10 @@ class Engine:
         """Stop this work: at once where it waits, at its next op or slice where it runs."""
         with self._changed:
             task = self._alive.get(request)
-            if task is None or task.is_cancelled:
-                return
-            task.is_cancelled = True
-            if self._withdraw(task):
-                self._put(task)
+            if task is not None:
+                task.is_cancelled = True
+                if self._withdraw(task):
+                    self._put(task)
 
     def pause(self, request: Request) -> None:
         """Give this job no further slice. A command is not paused: the next ones build on it."""

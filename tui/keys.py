@@ -1,0 +1,229 @@
+"""The keys: one table, from which bindings, footer and help are made.
+
+Lower case goes forward, the same letter in upper case back. A row names a command of the session's table or an
+action of the screen; rows that follow each other and share a topic share an entry: `n/N event`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+
+from textual.binding import Binding
+
+BY_THE_SCREEN = """
+    axes command_line coordinates copy count edit enlarge enter export group help leave match move page
+    palette panel play quit redraw scale screen search slice speed tab view
+"""
+UI_ACTIONS = frozenset(BY_THE_SCREEN.split())
+"""What the screen does by itself, as `action_NAME`; every other command goes to the session."""
+
+GROUPS = {
+    "time": "move in time",
+    "graph": "graph",
+    "tensor": "tensor",
+    "move": "move about",
+    "rows": "rows",
+    "find": "find",
+    "everywhere": "everywhere",
+}
+"""The groups of keys with their titles, in the order of footer and help."""
+
+PANELS = {"events": ("rows", "find"), "graph": ("graph", "rows"), "tensor": ("tensor",)}
+"""The groups that are about one panel, and stand in the footer while it has the focus."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """One row: what a key does."""
+
+    keys: str
+    """As Textual names them; commas between keys that do the same."""
+    action: str
+    """Names the row; keys are remapped by it."""
+    command: str
+    args: tuple[str | int, ...]
+    topic: str
+    """Heads the entry in the help and is its word in the footer; empty where `help` says it all."""
+    help: str
+    group: str
+    in_footer: bool = False
+
+    @property
+    def is_command(self) -> bool:
+        """Whether the session runs it; otherwise the screen does."""
+        return self.command not in UI_ACTIONS
+
+    @property
+    def sentence(self) -> str:
+        """What it does, standing alone: in the palette, say."""
+        return f"{self.topic}: {self.help}" if self.topic else self.help
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One item of footer or help."""
+
+    keys: str
+    words: str
+
+
+MOVE = "move the selection or the cell"
+COUNT = "a count before any of these"
+
+KEYS = (
+    Key("n", "next", "next", (), "event", "next", "time", True),
+    Key("N", "previous", "previous", (), "event", "previous", "time", True),
+    Key("s", "step", "step", (), "op", "forward", "time", True),
+    Key("S", "step_back", "step-back", (), "op", "back", "time", True),
+    Key("i", "contribution", "contribution", (), "contribution", "forward", "time", True),
+    Key("I", "contribution_back", "contribution-back", (), "contribution", "back", "time", True),
+    Key("c", "continue", "continue", (), "continue", "to the end", "time", True),
+    Key("C", "continue_back", "continue-back", (), "continue", "back to the start", "time", True),
+    Key("f", "finish", "finish", (), "block", "to its end", "time", True),
+    Key("F", "finish_back", "finish-back", (), "block", "back to its start", "time", True),
+    Key("t", "run_to", "run-to", (), "run to", "the selection", "time", True),
+    Key("T", "run_back_to", "run-back-to", (), "run to", "the selection, back", "time", True),
+    Key("g", "first", "first", (), "position", "first", "time"),
+    Key("G", "last", "last", (), "position", "last", "time"),
+    *(Key(str(digit), f"count_{digit}", "count", (digit,), "", COUNT, "time") for digit in range(10)),
+    Key("space", "play", "play", (), "", "play, pause", "time"),
+    Key("+", "faster", "speed", (1,), "speed", "faster", "time"),
+    Key("-", "slower", "speed", (-1,), "speed", "slower", "time"),
+    Key("up,k", "up", "move", ("up",), "", MOVE, "move"),
+    Key("down,j", "down", "move", ("down",), "", MOVE, "move"),
+    Key("left,h", "left", "move", ("left",), "", MOVE, "move"),
+    Key("right,l", "right", "move", ("right",), "", MOVE, "move"),
+    Key("pageup", "page_up", "page", (-1,), "page", "up", "move"),
+    Key("pagedown", "page_down", "page", (1,), "page", "down", "move"),
+    Key("tab", "next_panel", "panel", (1,), "panel", "next", "move"),
+    Key("shift+tab", "previous_panel", "panel", (-1,), "panel", "previous", "move"),
+    Key("[", "previous_tab", "tab", (-1,), "tab of the panel", "previous", "move"),
+    Key("]", "next_tab", "tab", (1,), "tab of the panel", "next", "move"),
+    Key("(", "visited_back", "visited-back", (), "visited places", "back", "move"),
+    Key(")", "visited_forward", "visited-forward", (), "visited places", "forward", "move"),
+    Key("enter", "enter", "enter", (), "", "details, or walk on", "move"),
+    Key("escape", "leave", "leave", (), "", "close, stop the job, leave the cell, or back to now", "move"),
+    Key("o", "group", "group", (), "open", "or close a group", "rows", True),
+    Key("u", "producer", "producer", (), "select", "producer", "graph", True),
+    Key("d", "consumer", "consumer", (), "select", "consumer", "graph", True),
+    Key("v", "view", "view", (), "view", "layered, rails", "graph", True),
+    Key("<", "previous_slice", "slice", (-1,), "slice", "previous", "tensor", True),
+    Key(">", "next_slice", "slice", (1,), "slice", "next", "tensor", True),
+    Key("a", "axes", "axes", (), "axes", "choose which are shown", "tensor", True),
+    Key("@", "coordinates", "coordinates", (), "go to", "coordinates", "tensor", True),
+    Key("%", "scale", "scale", (), "scale", "by tensor, by slice", "tensor", True),
+    Key("^", "largest", "largest", (), "", "largest magnitude of this tensor", "tensor"),
+    Key("/", "search", "search", (), "search", "events and ops", "find", True),
+    Key(".", "next_match", "match", (1,), "match", "next", "find"),
+    Key("comma", "previous_match", "match", (-1,), "match", "previous", "find"),
+    Key("!", "non_finite", "non-finite", (), "", "next NaN or Inf", "find"),
+    Key("r", "rerun", "rerun", (), "", "run again", "everywhere"),
+    Key("e", "edit", "edit", (), "", "edit text, target or backward root", "everywhere"),
+    Key("y", "copy", "copy", (), "", "copy cell, row or tensor", "everywhere"),
+    Key("z", "enlarge", "enlarge", (), "zoom", "the panel", "everywhere", True),
+    Key("\\", "next_screen", "screen", (), "", "next screen: debug, train, generate", "everywhere"),
+    Key("ctrl+e", "export", "export", (), "", "export this view", "everywhere"),
+    Key("ctrl+l", "redraw", "redraw", (), "", "redraw", "everywhere"),
+    Key("ctrl+p", "palette", "palette", (), "", "palette", "everywhere"),
+    Key("q,ctrl+q", "quit", "quit", (), "", "quit", "everywhere"),
+    Key(":", "command_line", "command_line", (), "command", "type one", "everywhere", True),
+    Key("?", "help", "help", (), "help", "this page", "everywhere", True),
+)
+BY_ACTION = {key.action: key for key in KEYS}
+
+LATER = {
+    "b": "breakpoints",
+    "W": "watches",
+    "R": "checking watches again",
+    "x": "explaining a cell",
+    "#": "checking a cell by finite differences",
+    "=": "overriding a value",
+    "~": "taking overrides off",
+    "m": "bookmarks",
+    "'": "jumping to a bookmark",
+    "p": "the list of parameters",
+    "L": "the log",
+    "w": "the source line of a node",
+}
+"""Keys kept for what does not exist yet: pressed they say so, and neither footer nor help names them."""
+
+LABELS = {"up": "↑", "down": "↓", "left": "←", "right": "→", "escape": "esc", "comma": ","}
+ENTRY_LABELS = {"move": "arrows hjkl", "count": "10n 3C", "page": "pgup pgdn"}
+BACKWARD_WORDS = {"op": "visit", "block": "phase"}
+SHORT_WORDS = {"continue": "cont", "contribution": "edge", "command": "cmd"}
+SHORT_BELOW = 100
+"""Columns below which the footer takes short words."""
+
+
+def later(key: str) -> str:
+    """The one line that answers a key kept for later."""
+    return f"{key} is kept for {LATER[key]}; this version does not have it"
+
+
+def bindings() -> list[Binding]:
+    """Textual's bindings. Session commands arrive at `action_command(action)`, what the screen does at
+    `action_NAME(*args)`, keys kept for later at `action_later(key)`."""
+    made = [Binding(key.keys, _call(key), key.sentence, show=False, id=key.action) for key in KEYS]
+    return made + [Binding(key, f"later({key!r})", show=False) for key in LATER]
+
+
+def footer(panel: str, backward: bool, width: int) -> list[Entry]:
+    """What fits into `width` columns of the keys for this panel; the last two are the command line and help."""
+    rows = [key for key in KEYS if key.in_footer and key.group in ("time", *PANELS[panel], "everywhere")]
+    entries = [
+        Entry(_keys(same, "/"), _footer_word(same[0].topic, backward, width))
+        for same in _shared(rows)
+        if backward or same[0].topic != "contribution"  # forward it is the same as an op
+    ]
+    *optional, command, help_ = entries
+    while optional and _footer_width([*optional, command, help_]) > width:
+        optional.pop()
+    return [*optional, command, help_]
+
+
+def help_sections(panel: str) -> list[tuple[str, list[Entry]]]:
+    """Title and entries of each part of the help: first what is about this panel, then the rest in order."""
+    here = PANELS[panel]
+    sections = [("this panel", _help_entries(key for key in KEYS if key.group in here))]
+    for group, title in GROUPS.items():
+        if group not in here:
+            sections.append((title, _help_entries(key for key in KEYS if key.group == group)))
+    return sections
+
+
+def _call(key: Key) -> str:
+    """Textual's spelling of the call a key makes."""
+    if key.is_command:
+        return f"command({key.action!r})"
+    return f"{key.command}({', '.join(map(repr, key.args))})"
+
+
+def _shared(rows: Iterable[Key]) -> list[list[Key]]:
+    """Neighbours that share an entry: those of one topic, and those that say the same."""
+    return [list(same) for _, same in groupby(rows, lambda key: key.topic or key.help)]
+
+
+def _keys(same: list[Key], between: str) -> str:
+    """The keys of one entry as people write them."""
+    names = [name for key in same for name in key.keys.split(",")]
+    return ENTRY_LABELS.get(same[0].command) or between.join(LABELS.get(name, name) for name in names)
+
+
+def _footer_word(topic: str, backward: bool, width: int) -> str:
+    word = BACKWARD_WORDS.get(topic, topic) if backward else topic
+    return SHORT_WORDS.get(word, word) if width < SHORT_BELOW else word
+
+
+def _footer_width(entries: list[Entry]) -> int:
+    """Columns: two between entries, one at either end."""
+    return sum(len(entry.keys) + 1 + len(entry.words) + 2 for entry in entries)
+
+
+def _help_entries(rows: Iterable[Key]) -> list[Entry]:
+    return [Entry(_keys(same, " "), _help_words(same)) for same in _shared(rows)]
+
+
+def _help_words(same: list[Key]) -> str:
+    """`event: next, previous`, or what the rows say where they have no topic."""
+    helps = ", ".join(dict.fromkeys(key.help for key in same))
+    return f"{same[0].topic}: {helps}" if same[0].topic else helps
