@@ -43,7 +43,7 @@ class Key:
     command: str
     args: tuple[str | int, ...]
     topic: str
-    """Heads the entry in the help and is its word in the footer; empty where `help` says it all."""
+    """Its word in the footer, and what heads an entry of several rows; empty where neither is needed."""
     help: str
     group: str
     in_footer: bool = False
@@ -52,11 +52,6 @@ class Key:
     def is_command(self) -> bool:
         """Whether the session runs it; otherwise the screen does."""
         return self.command not in UI_ACTIONS
-
-    @property
-    def sentence(self) -> str:
-        """What it does, standing alone: in the palette, say."""
-        return f"{self.topic}: {self.help}" if self.topic else self.help
 
 
 @dataclass(frozen=True)
@@ -82,7 +77,7 @@ KEYS = (
     Key("f", "finish", "finish", (), "block", "to its end", "time", True),
     Key("F", "finish_back", "finish-back", (), "block", "back to its start", "time", True),
     Key("t", "run_to", "run-to", (), "run to", "the selection", "time", True),
-    Key("T", "run_back_to", "run-back-to", (), "run to", "the selection, back", "time", True),
+    Key("T", "run_back_to", "run-back-to", (), "run to", "back to it", "time", True),
     Key("g", "first", "first", (), "position", "first", "time"),
     Key("G", "last", "last", (), "position", "last", "time"),
     *(Key(str(digit), f"count_{digit}", "count", (digit,), "", COUNT, "time") for digit in range(10)),
@@ -103,30 +98,30 @@ KEYS = (
     Key(")", "visited_forward", "visited-forward", (), "visited places", "forward", "move"),
     Key("enter", "enter", "enter", (), "", "details, or walk on", "move"),
     Key("escape", "leave", "leave", (), "", "close, stop the job, leave the cell, or back to now", "move"),
-    Key("o", "group", "group", (), "open", "or close a group", "rows", True),
+    Key("o", "group", "group", (), "open", "open or close a group", "rows", True),
     Key("u", "producer", "producer", (), "select", "producer", "graph", True),
     Key("d", "consumer", "consumer", (), "select", "consumer", "graph", True),
-    Key("v", "view", "view", (), "view", "layered, rails", "graph", True),
+    Key("v", "view", "view", (), "view", "layered or rails", "graph", True),
     Key("<", "previous_slice", "slice", (-1,), "slice", "previous", "tensor", True),
     Key(">", "next_slice", "slice", (1,), "slice", "next", "tensor", True),
-    Key("a", "axes", "axes", (), "axes", "choose which are shown", "tensor", True),
-    Key("@", "coordinates", "coordinates", (), "go to", "coordinates", "tensor", True),
-    Key("%", "scale", "scale", (), "scale", "by tensor, by slice", "tensor", True),
+    Key("a", "axes", "axes", (), "axes", "choose axes", "tensor", True),
+    Key("@", "coordinates", "coordinates", (), "go to", "go to coordinates", "tensor", True),
+    Key("%", "scale", "scale", (), "scale", "scale by tensor or by slice", "tensor", True),
     Key("^", "largest", "largest", (), "", "largest magnitude of this tensor", "tensor"),
-    Key("/", "search", "search", (), "search", "events and ops", "find", True),
+    Key("/", "search", "search", (), "search", "search", "find", True),
     Key(".", "next_match", "match", (1,), "match", "next", "find"),
     Key("comma", "previous_match", "match", (-1,), "match", "previous", "find"),
     Key("!", "non_finite", "non-finite", (), "", "next NaN or Inf", "find"),
     Key("r", "rerun", "rerun", (), "", "run again", "everywhere"),
     Key("e", "edit", "edit", (), "", "edit text, target or backward root", "everywhere"),
     Key("y", "copy", "copy", (), "", "copy cell, row or tensor", "everywhere"),
-    Key("z", "enlarge", "enlarge", (), "zoom", "the panel", "everywhere", True),
+    Key("z", "enlarge", "enlarge", (), "zoom", "enlarge the panel", "everywhere", True),
     Key("\\", "next_screen", "screen", (), "", "next screen: debug, train, generate", "everywhere"),
     Key("ctrl+e", "export", "export", (), "", "export this view", "everywhere"),
     Key("ctrl+l", "redraw", "redraw", (), "", "redraw", "everywhere"),
     Key("ctrl+p", "palette", "palette", (), "", "palette", "everywhere"),
     Key("q,ctrl+q", "quit", "quit", (), "", "quit", "everywhere"),
-    Key(":", "command_line", "command_line", (), "command", "type one", "everywhere", True),
+    Key(":", "command_line", "command_line", (), "command", "command line", "everywhere", True),
     Key("?", "help", "help", (), "help", "this page", "everywhere", True),
 )
 BY_ACTION = {key.action: key for key in KEYS}
@@ -155,15 +150,21 @@ SHORT_BELOW = 100
 """Columns below which the footer takes short words."""
 
 
+def sentence(key: Key) -> str:
+    """What a key does, said without its neighbours: in the palette, say."""
+    is_one_of_several = sum(other.topic == key.topic for other in KEYS) > 1
+    return f"{key.topic}: {key.help}" if key.topic and is_one_of_several else key.help
+
+
 def later(key: str) -> str:
     """The one line that answers a key kept for later."""
-    return f"{key} is kept for {LATER[key]}; this version does not have it"
+    return f"{key} is kept for {LATER[key]}, not in this version"
 
 
 def bindings() -> list[Binding]:
     """Textual's bindings. Session commands arrive at `action_command(action)`, what the screen does at
     `action_NAME(*args)`, keys kept for later at `action_later(key)`."""
-    made = [Binding(key.keys, _call(key), key.sentence, show=False, id=key.action) for key in KEYS]
+    made = [Binding(key.keys, _call(key), sentence(key), show=False, id=key.action) for key in KEYS]
     return made + [Binding(key, f"later({key!r})", show=False) for key in LATER]
 
 
@@ -224,6 +225,6 @@ def _help_entries(rows: Iterable[Key]) -> list[Entry]:
 
 
 def _help_words(same: list[Key]) -> str:
-    """`event: next, previous`, or what the rows say where they have no topic."""
-    helps = ", ".join(dict.fromkeys(key.help for key in same))
-    return f"{same[0].topic}: {helps}" if same[0].topic else helps
+    """`event: next, previous`; what the row says where it stands alone."""
+    helps = list(dict.fromkeys(key.help for key in same))
+    return f"{same[0].topic}: {', '.join(helps)}" if len(helps) > 1 else helps[0]
