@@ -67,12 +67,12 @@ class Sampling:
         shifted = np.subtract(logits, logits.max(), dtype=np.float64)
         with np.errstate(over="ignore"):  # a tiny T sends all but the largest to −inf, whose share is 0
             probs = softmax_np(shifted / self.temperature)
+        if self.top_k is None and self.top_p is None:
+            return probs
         kept = np.argsort(-probs, kind="stable")[: self.top_k]
         if self.top_p is not None:
             reached = np.cumsum(probs[kept]) >= self.top_p
             kept = kept[: np.argmax(reached) + 1] if reached.any() else kept
-        if len(kept) == len(probs):
-            return probs
         left = np.zeros_like(probs)
         left[kept] = probs[kept] / probs[kept].sum()
         return left

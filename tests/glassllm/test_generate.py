@@ -82,6 +82,22 @@ def test_the_hook_hears_each_token(model, hooked):
     assert heard == [*a_token, "probs", "sample"] * 2
 
 
+def test_no_token_builds_a_graph(model, hooked):
+    """Neither with the cache nor past max_len, where it no longer serves."""
+    untracked = []
+
+    class Ear:
+        def applied(self, op, inputs, attrs, saved, result):
+            untracked.append(not result.requires_grad)
+
+        def marked(self, step_id, value, layer):
+            pass
+
+    with hooked(Ear()):
+        list(model.generate(PROMPT, 9))
+    assert len(untracked) > 100 and all(untracked)
+
+
 LOGITS = np.array([2.0, 0.0, 1.0, 1.0, -3.0], np.float32)
 SHARES = np.exp(LOGITS.astype(np.float64)) / np.exp(LOGITS.astype(np.float64)).sum()
 

@@ -257,7 +257,11 @@ def test_a_training_step_has_one_dtype_throughout(dtype):
     model = GlassLM(TINY, dtype=dtype)
     loss = model.loss(np.stack([IDS, IDS]), np.stack([TARGETS, TARGETS]))
     for node in graph.reach(loss.place).nodes:
-        kept = [node.y, *node.arrays, *(s for s in node.saved if isinstance(s, np.ndarray))]
+        kept = [
+            node.y,
+            *node.arrays,
+            *(s for s in (*node.saved, *node.attrs.values()) if isinstance(s, np.ndarray)),
+        ]
         assert all(a.dtype == dtype for a in kept if a.dtype.kind == "f"), node
     for visit in graph.backward_steps(loss.place, np.ones((), dtype)):
         for g in (visit.grad, *visit.contributions):

@@ -1,10 +1,12 @@
 """Batches, steps and reports; a model that learns a batch by heart."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from glassllm import Config, GlassLM, no_grad
-from glassllm.optim import AdamW, lr_schedule
+from glassllm.optim import AdamW, clip_grad_norm, lr_schedule
 from glassllm.train import evaluate, get_batch, reuse_memory, train, train_step, train_steps
 
 TINY = Config(vocab_size=16, d_model=16, n_layers=2, n_heads=2, n_kv_heads=1, max_len=16)
@@ -32,6 +34,25 @@ def test_the_shortest_data_gives_its_only_piece():
 def test_data_too_short_or_not_in_one_row_is_refused(data):
     with pytest.raises(ValueError, match="more than 4 ids"):
         get_batch(data, 1, 4, np.random.default_rng(0))
+
+
+def test_a_step_is_zero_grad_loss_backward_clip_and_update():
+    lively = replace(TINY, init_std=0.5)  # gradients above the limit, so that clipping shows
+    model, by_hand = GlassLM(lively), GlassLM(lively)
+    params = by_hand.parameters()
+    optimizer, other = AdamW(model.parameters()), AdamW(params)
+    rng = np.random.default_rng(0)
+    for lr in (0.01, 0.02, 0.005):
+        x, y = get_batch(DATA, 2, 8, rng)
+        loss = by_hand.loss(x, y)
+        loss.backward()
+        assert clip_grad_norm(params, 1.0) > 1.0
+        other.step(lr)
+        for p in params:
+            p.grad = None
+        assert train_step(model, optimizer, x, y, lr) == float(loss.data)
+    for a, b in zip(model.parameters(), params, strict=True):
+        assert np.array_equal(a.data, b.data)
 
 
 def test_one_batch_is_learnt_by_heart():
@@ -72,14 +93,29 @@ def test_training_where_nothing_is_tracked_is_refused():
         train(GlassLM(TINY), DATA, 1, **SMALL)
 
 
-def test_evaluation_is_the_mean_over_its_own_batches_and_trains_nothing():
+class Ear:
+    """A hook that writes down whether anything was tracked."""
+
+    def __init__(self):
+        self.tracked = []
+
+    def applied(self, op, inputs, attrs, saved, result):
+        self.tracked.append(result.requires_grad)
+
+    def marked(self, step_id, value, layer):
+        pass
+
+
+def test_evaluation_is_the_mean_over_its_own_batches_and_tracks_nothing(hooked):
     model = GlassLM(TINY)
     rng = np.random.default_rng(1234)
     batches = [get_batch(DATA, 3, 8, rng) for _ in range(4)]
     wanted = np.mean([float(model.loss(x, y).data) for x, y in batches])
     assert evaluate(model, DATA, 3, 8, n_batches=4) == pytest.approx(wanted, rel=1e-6)
     assert evaluate(model, DATA, 3, 8, n_batches=4, seed=5) != pytest.approx(wanted, rel=1e-6)
-    assert all(p.grad is None for p in model.parameters())
+    with hooked(Ear()) as ear:
+        evaluate(model, DATA, 3, 8, n_batches=1)
+    assert ear.tracked and not any(ear.tracked)
 
 
 def test_memory_can_be_kept_where_the_system_offers_it():
