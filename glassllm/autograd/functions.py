@@ -129,7 +129,7 @@ def masked_fill(a: Any, mask: Any, value: Any) -> Tensor:
 
 def embedding(weight: Any, ids: Any) -> Tensor:
     """Rows of weight (V, d) by integer ids of any shape S -> S + (d,). Raises IndexError as NumPy does."""
-    return apply(language.embedding, weight, ids=language.integers(plain(ids, "a list of ids")))
+    return apply(language.embedding, weight, ids=language.integers(plain(ids, "ids")))
 
 
 def softmax(a: Any, axis: int = -1) -> Tensor:
@@ -152,12 +152,12 @@ def cross_entropy(logits: Any, targets: Any) -> Tensor:
 
     Raises ValueError for targets of another shape or kind (one-hot, floats), IndexError for one out of range.
     """
-    return apply(language.cross_entropy, logits, targets=language.integers(plain(targets, "a list of targets")))
+    return apply(language.cross_entropy, logits, targets=language.integers(plain(targets, "targets")))
 
 
 def cross_entropy_grad(logits: Any, targets: Any) -> Array:
     """The gradient of `cross_entropy` with respect to logits (N, V), a plain array: (softmax − one-hot) / N."""
-    return language.cross_entropy_grad(data_of(logits), plain(targets, "a list of targets"))
+    return language.cross_entropy_grad(data_of(logits), plain(targets, "targets"))
 
 
 def rope(x: Any, cos: Any, sin: Any) -> Tensor:

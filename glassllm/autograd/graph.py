@@ -8,7 +8,7 @@ import itertools
 import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -17,6 +17,8 @@ from .ops import Array, Op
 
 # A node, or a leaf Tensor. Leaves are told apart by not being nodes: this module knows no Tensor.
 Place: TypeAlias = Any
+
+FLOAT64 = np.dtype(np.float64)
 
 _creation = itertools.count()
 
@@ -53,8 +55,7 @@ class Node:
         return f"<node {self.op.name} {self.y.shape}>"
 
 
-@dataclass(frozen=True, slots=True)
-class Visit:
+class Visit(NamedTuple):
     """The traversal handling one place: its complete gradient, and one contribution per input.
 
     `grad` is None where nothing reached a node (a consumer's rule returned None); a leaf has no contributions.
@@ -98,7 +99,7 @@ def reach(root: Place) -> Reach:
 
 def gradient_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype gradients of such data have: its own if it is a float, else float64."""
-    return dtype if dtype.kind == "f" else np.dtype(np.float64)
+    return dtype if dtype.kind == "f" else FLOAT64
 
 
 def seed_for(output: Array, grad: Any = None) -> Array:
@@ -116,17 +117,25 @@ def seed_for(output: Array, grad: Any = None) -> Array:
 
 
 def unbroadcast(grad: Any, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
-    """`grad` summed back over the axes that broadcasting added or stretched, in the input's shape and dtype."""
+    """`grad` summed back over the axes that broadcasting added or stretched, in the input's shape and dtype.
+
+    Raises ValueError where no broadcasting of `shape` could have led to the gradient's shape.
+    """
     out = np.asarray(grad)
     if out.shape != shape:
-        extra = out.ndim - len(shape)
-        if extra > 0:
-            out = out.sum(axis=tuple(range(extra)))
-        stretched = tuple(i for i, n in enumerate(shape) if n == 1 and i < out.ndim and out.shape[i] != 1)
-        if stretched and out.ndim == len(shape):
-            out = out.sum(axis=stretched, keepdims=True)
-        out = np.broadcast_to(out, shape)
+        out = _summed_back(out, shape)
     return np.asarray(out, dtype)
+
+
+def _summed_back(grad: Array, shape: tuple[int, ...]) -> Array:
+    added = tuple(range(grad.ndim - len(shape)))
+    out = np.asarray(grad.sum(axis=added)) if added else grad
+    stretched = tuple(i for i, n in enumerate(shape) if n == 1 and out.ndim == len(shape) and out.shape[i] != 1)
+    out = out.sum(axis=stretched, keepdims=True) if stretched else out
+    try:
+        return np.broadcast_to(out, shape)
+    except ValueError:
+        raise ValueError(f"a gradient of shape {grad.shape} for an input of shape {shape}") from None
 
 
 def contributions(node: Node, g: Array) -> tuple[Array | None, ...]:
@@ -134,26 +143,27 @@ def contributions(node: Node, g: Array) -> tuple[Array | None, ...]:
 
     The only caller of rules. Raises ValueError when a rule returns too few gradients or one that does not fit.
     """
-    if node.op.backward is None:
-        raise ValueError(f"op {node.op.name} has no backward rule; add one with @{node.op.name}.rule")
-    sent = node.op.backward(g, node.y, *node.saved, *node.arrays, **node.attrs)
+    rule = node.op.backward
+    if rule is None:
+        raise ValueError(
+            f"op {node.op.name} has no backward rule; "
+            f"give it one with @{node.op.name}.rule, or with backward= if it is built by hand"
+        )
+    sent = rule(g, node.y, *node.saved, *node.arrays, **node.attrs)
     if not isinstance(sent, (tuple, list)):
         sent = (sent,)
     if len(sent) != len(node.inputs):
         raise ValueError(f"the rule of {node.op.name} gave {len(sent)} gradients for {len(node.inputs)} inputs")
-    return tuple(
-        None if d is None or source is None else _fitted(node.op, d, x)
-        for d, source, x in zip(sent, node.inputs, node.arrays, strict=True)
-    )
-
-
-def _fitted(op: Op, grad: Any, x: Array) -> Array:
     try:
-        return unbroadcast(grad, x.shape, gradient_dtype(x.dtype))
-    except ValueError:
-        raise ValueError(
-            f"the rule of {op.name} gave a gradient of shape {np.shape(grad)} for an input of shape {x.shape}"
-        ) from None
+        return tuple(map(_fitted, sent, node.inputs, node.arrays))
+    except ValueError as error:
+        raise ValueError(f"the rule of {node.op.name} gave {error}") from None
+
+
+def _fitted(grad: Any, place: Place | None, x: Array) -> Array | None:
+    if grad is None or place is None:
+        return None
+    return unbroadcast(grad, x.shape, gradient_dtype(x.dtype))
 
 
 def backward_steps(root: Place, seed: Array, reached: Reach | None = None) -> Iterator[Visit]:

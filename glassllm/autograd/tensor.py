@@ -8,7 +8,7 @@ import inspect
 import weakref
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -75,7 +75,7 @@ class no_grad:
 
     def __call__(self, function: F) -> F:
         wrap = _untracked_generator if inspect.isgeneratorfunction(function) else _untracked_call
-        return wrap(function)  # type: ignore[return-value]
+        return cast(F, wrap(function))
 
 
 def _untracked_call(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -90,23 +90,22 @@ def _untracked_call(function: Callable[..., Any]) -> Callable[..., Any]:
 def _untracked_generator(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        with no_grad():
-            steps = function(*args, **kwargs)
-        resume, value = steps.send, None
+        steps = function(*args, **kwargs)
+        resume = functools.partial(next, steps)
         while True:
+            with no_grad():
+                try:
+                    given = resume()
+                except StopIteration as stop:
+                    return stop.value
             try:
-                with no_grad():
-                    given = resume(value)
-            except StopIteration as stop:
-                return stop.value
-            try:
-                resume, value = steps.send, (yield given)
+                resume = functools.partial(steps.send, (yield given))
             except GeneratorExit:
                 with no_grad():
                     steps.close()
                 raise
             except BaseException as error:
-                resume, value = steps.throw, error
+                resume = functools.partial(steps.throw, error)
 
     return wrapper
 
@@ -114,7 +113,7 @@ def _untracked_generator(function: Callable[..., Any]) -> Callable[..., Any]:
 def apply(op: Op, *inputs: Any, **attrs: Any) -> "Tensor":
     """Apply `op` to Tensors, arrays or numbers: compute, make the node if one is wanted, tell the hook."""
     tensors = _tensors(inputs)
-    arrays = tuple(t.data for t in tensors)
+    arrays = tuple([t.data for t in tensors])
     y, saved = op.run(arrays, attrs)
     result = Tensor(y)
     _connect(result, op, tensors, arrays, attrs, saved)
@@ -129,8 +128,8 @@ def _connect(
     attrs: dict[str, Any],
     saved: tuple[Any, ...],
 ) -> None:
-    if tracking and any(t.requires_grad for t in inputs):
-        places = tuple(t.place for t in inputs)
+    if tracking and [t for t in inputs if t.requires_grad]:
+        places = tuple([t.place for t in inputs])
         result.node = graph.Node(op, places, arrays, attrs, saved, result.data, weakref.ref(result))
         result.requires_grad = True
     if hook is not None:
@@ -138,22 +137,26 @@ def _connect(
 
 
 def _tensors(values: tuple[Any, ...]) -> tuple["Tensor", ...]:
-    """Constants made of what is no Tensor; a number takes the float dtype of the Tensors beside it."""
-    floats = [v.data.dtype for v in values if isinstance(v, Tensor) and v.data.dtype.kind == "f"]
-    dtype = np.result_type(*floats) if floats else None
-    return tuple(
-        v if isinstance(v, Tensor) else Tensor(np.asarray(v, dtype if _is_number(v) else None)) for v in values
-    )
+    """The values as Tensors: what is none becomes a constant."""
+    for value in values:
+        if not isinstance(value, Tensor):
+            return tuple([v if isinstance(v, Tensor) else Tensor(_constant(v, values)) for v in values])
+    return values
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (bool, int, float, np.generic))
+def _constant(value: Any, beside: tuple[Any, ...]) -> Any:
+    """`value` as data. A number takes the dtype of the floats beside it, as NumPy has it for Python's numbers."""
+    if not isinstance(value, (bool, int, float, np.generic)):
+        return value
+    dtypes = [v.dtype for v in beside if isinstance(v, (Tensor, np.ndarray))]
+    weak = value.item() if isinstance(value, np.generic) and any(d.kind == "f" for d in dtypes) else value
+    return np.asarray(value, np.result_type(*dtypes, weak))
 
 
 def plain(value: Any, what: str) -> Any:
     """`value` itself, if no Tensor hides in it; raises the TypeError that names .data otherwise."""
     if isinstance(value, Tensor):
-        refuse(f"{what} is plain data and takes no gradient")
+        refuse(f"{what} must be plain data, not a Tensor")
     if isinstance(value, slice):
         plain((value.start, value.stop, value.step), what)
     elif isinstance(value, (tuple, list)):
@@ -172,7 +175,7 @@ def constant(value: Any, what: str) -> Any:
 
 def _unpacked(sizes: tuple[Any, ...]) -> tuple[Any, ...]:
     """`reshape(2, 3)` and `reshape((2, 3))` mean the same."""
-    return tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
+    return tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list, np.ndarray)) else sizes
 
 
 def refuse(what: str) -> NoReturn:
@@ -221,17 +224,18 @@ class Tensor:
         self.data: Array = np.asarray(data)
         self.grad: Array | None = None
         self.node: graph.Node | None = None
-        self.requires_grad = requires_grad
+        self.requires_grad = requires_grad and not parents
         if parents:
             parents = tuple(parents)
-            self.requires_grad = False
             by_hand = Op(_no_forward, "custom", backward and (lambda g, *_: backward(g)))
             _connect(self, by_hand, parents, tuple(p.data for p in parents), {}, ())
 
     @property
     def place(self) -> graph.Place | None:
-        """Where its gradient goes: its node, itself for a leaf that requires grad, else None."""
-        return self.node if self.node is not None else self if self.requires_grad else None
+        """Where its gradient goes: None if it wants none, else its node, or itself for a leaf."""
+        if not self.requires_grad:
+            return None
+        return self if self.node is None else self.node
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -303,6 +307,9 @@ class Tensor:
     def __pow__(self, exponent: Any) -> "Tensor":
         return apply(elementwise.power, self, exponent=constant(exponent, "the exponent"))
 
+    def __rpow__(self, other: Any) -> NoReturn:
+        refuse("the exponent must be plain data, not a Tensor")
+
     def __matmul__(self, other: Any) -> "Tensor":
         return apply(matrix.matmul, self, other)
 
@@ -335,7 +342,7 @@ class Tensor:
         return apply(shapes.reshape, self, shape=_unpacked(shape))
 
     def transpose(self, *axes: Any) -> "Tensor":
-        return apply(shapes.transpose, self, axes=_unpacked(axes) if axes else None)
+        return apply(shapes.transpose, self, axes=_unpacked(axes) if axes and axes[0] is not None else None)
 
     def __setitem__(self, index: Any, value: Any) -> NoReturn:
         refuse("a Tensor's items cannot be assigned")
