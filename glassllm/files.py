@@ -51,7 +51,7 @@ def read_text(path: StrPath, limit: int) -> str:
     with open(open_descriptor(path), "rb") as file:
         content = file.read(limit + 1)
     if len(content) > limit:
-        raise ValueError(f"longer than {limit // 2**20} MiB")
+        raise ValueError(f"longer than {limit} bytes")
     try:
         return str(content, "utf-8")
     except UnicodeDecodeError as error:

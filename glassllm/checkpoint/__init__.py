@@ -1,0 +1,15 @@
+"""Checkpoints: named arrays and dicts <-> one .npz; sizes checked first, written whole, never pickled."""
+
+from glassllm.checkpoint.archive import Archive, CheckpointError, Header, write_npz
+from glassllm.checkpoint.checkpoint import Checkpoint, load_checkpoint, save_checkpoint, tokenizer_path
+
+__all__ = [
+    "Archive",
+    "Checkpoint",
+    "CheckpointError",
+    "Header",
+    "load_checkpoint",
+    "save_checkpoint",
+    "tokenizer_path",
+    "write_npz",
+]

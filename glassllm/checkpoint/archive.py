@@ -1,0 +1,307 @@
+"""Archive: the arrays of one .npz from a stranger, and how we write such files.
+
+An .npz is a zip of .npy members: a short header (dtype, order, shape), then raw numbers. Reading goes from small
+to large: the zip's directory, then a member's header, and data only once every size agrees. Headers are matched
+by a pattern, never evaluated, and nothing is unpickled.
+"""
+
+import difflib
+import io
+import itertools
+import math
+import os
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassllm.config import Shape
+from glassllm.files import StrPath, open_descriptor, printable, replacing
+
+Array = NDArray[Any]
+
+DIRECTORY_BYTES = 512 << 10  # some 5000 members; what they cost in memory is about twenty times that
+HEADER_BYTES = 4096
+CHUNK_BYTES = 64 << 10
+COPY_AGAIN = "copy or download the file again"
+SAVE_ARRAYS = "save it with numpy.savez_compressed"
+
+DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, OSError, ValueError)
+
+_HEADER = re.compile(
+    r"\{\s*'descr'\s*:\s*'([<>|=][a-zA-Z]\d{0,9})'\s*,\s*'fortran_order'\s*:\s*(True|False)\s*,"
+    r"\s*'shape'\s*:\s*\(([\d\s,]*)\)\s*,?\s*\}\s*"
+)
+
+
+class CheckpointError(ValueError):
+    """A file that cannot be opened or written, in one line: its path, the fault, the remedy."""
+
+    def __init__(self, path: StrPath, fault: str, remedy: str) -> None:
+        super().__init__(path, fault, remedy)
+        self.path = os.fspath(path)
+        self.fault = printable(fault)
+        self.remedy = printable(remedy)
+
+    def __str__(self) -> str:
+        return f"{printable(self.path)}: {self.fault}; {self.remedy}"
+
+
+def opening_error(path: StrPath, error: OSError | ValueError) -> CheckpointError:
+    """What an operating system's refusal to open `path` means, and what to do about it."""
+    if isinstance(error, FileNotFoundError):
+        if os.path.islink(path):
+            return CheckpointError(path, "a link that leads nowhere", "mend the link or name the file itself")
+        return CheckpointError(path, "no such file", _nearest_name(path))
+    if isinstance(error, IsADirectoryError):
+        return CheckpointError(path, "a folder, not a file", "name the file in it")
+    if isinstance(error, PermissionError):
+        return CheckpointError(path, "may not be read", "change its permissions")
+    reason = getattr(error, "strerror", None) or error
+    return CheckpointError(path, f"cannot be opened: {reason}", "name another file")
+
+
+def _nearest_name(path: StrPath) -> str:
+    folder, name = os.path.split(os.fspath(path))
+    try:
+        with os.scandir(folder or ".") as entries:
+            names = [entry.name for entry in itertools.islice(entries, 2000)]
+    except OSError:
+        return f"there is no folder {folder}"
+    nearest = difflib.get_close_matches(name, names, n=1)
+    return f"did you mean {nearest[0]}?" if nearest else "check the name"
+
+
+@dataclass(frozen=True)
+class Header:
+    """What stands before a member's numbers."""
+
+    dtype: np.dtype[Any]
+    shape: Shape
+    is_fortran: bool
+    data_start: int  # bytes from the member's start
+
+    @property
+    def count(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.count * self.dtype.itemsize
+
+
+def parse_header(stream: IO[bytes]) -> Header:
+    """Read the head of a .npy stream; ValueError unless it is that of a plain array."""
+    start = _read_exactly(stream, 8)
+    if start[:6] != b"\x93NUMPY" or start[6] not in (1, 2, 3):
+        raise ValueError("it does not start like an array")
+    width = 2 if start[6] == 1 else 4
+    length = int.from_bytes(_read_exactly(stream, width), "little")
+    if length > HEADER_BYTES:
+        raise ValueError(f"its header is {length} bytes long")
+    match = _HEADER.fullmatch(_read_exactly(stream, length).decode("latin-1"))
+    if match is None:
+        raise ValueError("its header is not that of a plain array")
+    descr, fortran, sizes = match.groups()
+    if descr[1] == "O":
+        raise ValueError("it holds Python objects, which are never unpickled")
+    if descr[1] not in "biufcUS":
+        raise ValueError(f"its dtype {descr} is not of numbers or text")
+    return Header(_plain_dtype(descr), _parse_shape(sizes), fortran == "True", 8 + width + length)
+
+
+def _plain_dtype(descr: str) -> np.dtype[Any]:
+    try:
+        return np.dtype(descr)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"its dtype {descr} is unknown") from None
+
+
+def _parse_shape(text: str) -> Shape:
+    sizes = [size.strip() for size in text.split(",") if size.strip()]
+    if len(sizes) > 32 or not all(size.isdecimal() and len(size) < 19 for size in sizes):
+        raise ValueError("its shape is absurd")
+    return tuple(map(int, sizes))
+
+
+def _read_exactly(stream: IO[bytes], size: int) -> bytes:
+    content = stream.read(size)
+    if len(content) < size:
+        raise EOFError("it ends within its header")
+    return content
+
+
+class _ShortReads(io.BufferedReader):
+    """A file that refuses long reads: zipfile's only long one is a directory of a million names."""
+
+    longest = DIRECTORY_BYTES
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is None or size < 0:
+            size = self.longest
+        if size > self.longest:
+            raise zipfile.BadZipFile("its directory is absurdly long")
+        return super().read(size)
+
+
+class Archive:
+    """The arrays of one .npz by name; every fault is a CheckpointError. Use as a context manager.
+
+    `header` is safe on any file. `verify` and `read` take as long and as much memory as that header says, so
+    look at it first. A file with more than some 5000 arrays needs a larger `directory_bytes`.
+    """
+
+    def __init__(self, path: StrPath, directory_bytes: int = DIRECTORY_BYTES) -> None:
+        self.path = path
+        try:
+            descriptor = open_descriptor(path)
+        except (OSError, ValueError) as error:
+            raise opening_error(path, error) from None
+        self._file = _ShortReads(io.FileIO(descriptor))
+        self._file.longest = directory_bytes
+        try:
+            self._members = self._read_directory()
+        except BaseException:
+            self._file.close()
+            raise
+        self._headers: dict[str, Header] = {}
+
+    def _read_directory(self) -> dict[str, zipfile.ZipInfo]:
+        self._refuse_other_formats(self._file.peek(16)[:16])
+        with self._reading("the archive"):
+            self._zip = zipfile.ZipFile(self._file)
+            infos = self._zip.infolist()
+        members = {info.filename.removesuffix(".npy"): info for info in infos}
+        if len(members) < len(infos):
+            raise self.fault("two members have the same name", COPY_AGAIN)
+        return members
+
+    def _refuse_other_formats(self, start: bytes) -> None:
+        remedy = "name a .npz file"
+        if not start:
+            raise self.fault("the file is empty", COPY_AGAIN)
+        if start.startswith(b"\x93NUMPY"):
+            raise self.fault("a single array, not an archive of them", remedy)
+        if start.startswith(b"version https://"):
+            raise self.fault("a Git LFS pointer, not the file itself", "run git lfs pull")
+        if start[0] == 0x80 and start[1:2] in (b"\2", b"\3", b"\4", b"\5"):
+            raise self.fault("a pickle, which is never read", remedy)
+        if not start.startswith(b"PK"):
+            raise self.fault("not an .npz archive", remedy)
+
+    def fault(self, fault: str, remedy: str) -> CheckpointError:
+        """An error that names this file."""
+        return CheckpointError(self.path, fault, remedy)
+
+    @contextmanager
+    def _reading(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except CheckpointError:
+            raise
+        except DAMAGE as error:
+            raise self.fault(f"{what} is damaged or cut short: {error}", COPY_AGAIN) from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+        self._file.close()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all members, in file order, whatever they hold."""
+        return tuple(self._members)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._members
+
+    def header(self, name: str) -> Header:
+        """Dtype and shape of one array; its size agrees with what the directory says. KeyError: no such name."""
+        if name not in self._headers:
+            info = self._members[name]
+            self._refuse_unreadable(name, info)
+            with self._reading(f"'{name}'"), self._zip.open(info) as stream:
+                try:
+                    header = parse_header(stream)
+                except ValueError as error:
+                    raise self.fault(f"'{name}' is not a plain array: {error}", SAVE_ARRAYS) from None
+            if header.data_start + header.nbytes != info.file_size:
+                sizes = f"{header.dtype} of shape {header.shape} in {info.file_size} bytes"
+                raise self.fault(f"'{name}' claims to be {sizes}", COPY_AGAIN)
+            self._headers[name] = header
+        return self._headers[name]
+
+    def _refuse_unreadable(self, name: str, info: zipfile.ZipInfo) -> None:
+        if info.flag_bits & 1:
+            raise self.fault(f"'{name}' is encrypted", SAVE_ARRAYS)
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise self.fault(f"'{name}' is compressed by the unknown method {info.compress_type}", SAVE_ARRAYS)
+
+    def _data(self, name: str) -> Iterator[bytes]:
+        """The numbers of one array, chunk by chunk; a fault if they end early or their checksum is wrong."""
+        header = self.header(name)
+        with self._reading(f"'{name}'"), self._zip.open(self._members[name]) as stream:
+            stream.read(header.data_start)
+            left = header.nbytes
+            while left:
+                chunk = stream.read(min(left, CHUNK_BYTES))
+                if not chunk:
+                    raise EOFError(f"{left} bytes are missing")
+                left -= len(chunk)
+                yield chunk
+
+    def verify(self, name: str) -> None:
+        """Read one array through and keep nothing, so that refusing a damaged file costs no memory."""
+        for _ in self._data(name):
+            pass
+
+    def read(self, name: str) -> Array:
+        """One array, in C order and native byte order."""
+        header = self.header(name)
+        try:
+            flat: Array = np.empty(header.count, header.dtype)
+        except MemoryError:
+            raise self.fault(f"'{name}' does not fit into memory", "close other programs") from None
+        start = 0
+        for chunk in self._data(name):
+            flat.view(np.uint8)[start : start + len(chunk)] = np.frombuffer(chunk, np.uint8)
+            start += len(chunk)
+        if not header.dtype.isnative:
+            flat = flat.byteswap(inplace=True).view(header.dtype.newbyteorder("="))
+        return np.asarray(flat.reshape(header.shape, order="F" if header.is_fortran else "C"), order="C")
+
+    def text(self, name: str, limit: int) -> str:
+        """A 0-d string array of at most `limit` characters."""
+        header = self.header(name)
+        if header.dtype.kind != "U" or header.shape != ():
+            found = f"{header.dtype} of shape {header.shape}"
+            raise self.fault(f"'{name}' must be one string, got {found}", "save it as numpy.array(text)")
+        if header.nbytes > 4 * limit:
+            raise self.fault(f"'{name}' has {header.nbytes // 4} characters, more than {limit}", "shorten it")
+        codec = "utf-32-le" if header.dtype.newbyteorder("<") == header.dtype else "utf-32-be"
+        with self._reading(f"'{name}'"):
+            return str(b"".join(self._data(name)), codec).rstrip("\0")
+
+
+def write_npz(path: StrPath, arrays: Mapping[str, Array]) -> None:
+    """Write named arrays, whole or not at all; the same arrays give the same bytes."""
+    try:
+        with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+            for name, array in arrays.items():
+                info = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+                info.compress_type = zipfile.ZIP_DEFLATED
+                info.create_system = 3  # the default differs from system to system
+                with archive.open(info, "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+    except OSError as error:
+        reason = error.strerror or error
+        raise CheckpointError(path, f"cannot be written: {reason}", "choose another place") from None
