@@ -1,0 +1,86 @@
+"""Small pictures of a distribution: histogram, legend of the ramp, shares of sign, a bar for an amount."""
+
+from math import log1p
+
+import numpy as np
+from rich.segment import Segment
+
+from tui.draw import numbers
+from tui.draw.numbers import Array
+from tui.draw.palette import Palette, paint
+from tui.draw.scale import Scale, sample
+from tui.draw.text import Row, Span, blank, segments
+
+EIGHTHS = " ▁▂▃▄▅▆▇█"
+Counts = tuple[int, ...]
+
+
+def counts_of(array: Array, masked: Array | None, scale: Scale, bins: int) -> Counts:
+    """How many finite, unmasked values other than 0 lie in each of `bins` equal parts of the scale.
+
+    What lies beyond counts in the outermost part.
+    """
+    share = (sample(array, masked) - scale.low) / (scale.limit - scale.low)
+    index = np.clip(share * bins, 0, bins - 1).astype(np.intp)
+    return tuple(np.bincount(index, minlength=bins).tolist())
+
+
+def histogram_rows(counts: Counts, scale: Scale, palette: Palette, lines: int = 2) -> list[Row]:
+    """The counts on a log axis, one column each, `lines` rows high; a bar has the colour of its values."""
+    ramp, ground = palette.ramp(scale.kind), palette.color("panel")
+    most = log1p(max(counts, default=0)) or 1.0
+    heights = [max(1, round(8 * lines * log1p(n) / most)) if n else 0 for n in counts]
+    rows: list[Row] = []
+    for line in range(lines - 1, -1, -1):
+        row: Row = []
+        for i, height in enumerate(heights):
+            text = EIGHTHS[min(max(height - 8 * line, 0), 8)]
+            color = ramp[round((i + 0.5) / len(counts) * (len(ramp) - 1))]
+            row.append(Segment(text, paint(color, ground)) if text != " " else blank(1, palette)[0])
+        rows.append(row)
+    return rows
+
+
+def ramp_row(scale: Scale, palette: Palette, width: int = 16) -> Row:
+    """The ramp from its low to its high end."""
+    ramp = palette.ramp(scale.kind)
+    text = palette.color("text")
+    return [Segment(" ", paint(text, ramp[round(i / (width - 1) * (len(ramp) - 1))])) for i in range(width)]
+
+
+def legend_row(scale: Scale, clipped: str, palette: Palette) -> Row:
+    """Both ends beside the ramp in 38 cells or so; `clipped` is the sign of what lies beyond, `±`, or nothing."""
+    low, high = numbers.stat(scale.low), numbers.stat(scale.limit)
+    words = f" {high:<5} {clipped} clipped" if clipped else f" {high}"
+    return [
+        *segments([Span(f"{low:>6} ", "muted")], palette),
+        *ramp_row(scale, palette),
+        *segments([Span(f"{words:<15}", "muted")], palette),
+    ]
+
+
+def share_row(negative: int, zero: int, positive: int, palette: Palette, width: int = 16) -> Row:
+    """A bar of the shares −, 0 and +; a share that exists has at least one cell, if there is room."""
+    total = negative + zero + positive
+    if not total:
+        return blank(width, palette)
+    ends = [round(width * part / total) for part in (0, negative, negative + zero, total)]
+    if negative and ends[1] == 0:
+        ends[1] = 1
+    if positive and ends[2] == width:
+        ends[2] = width - 1
+    if zero and ends[1] == ends[2]:
+        ends[1], ends[2] = (ends[1] - 1, ends[2]) if ends[1] > 1 else (ends[1], min(ends[2] + 1, width))
+    tokens = ("neg", "line", "pos")
+    return [
+        Segment(" " * (end - start), palette.style("text", token))
+        for token, start, end in zip(tokens, ends, ends[1:], strict=False)
+        if end > start
+    ]
+
+
+def amount_row(share: float, width: int, palette: Palette, token: str = "bwd") -> Row:
+    """A thin bar: `share` of `width` in colour, the rest as a hairline."""
+    filled = min(width, max(0, round(share * width)))
+    filled = max(filled, 1) if share > 0 else filled
+    return segments([Span("━" * filled, token), Span("─" * (width - filled), "line")], palette)

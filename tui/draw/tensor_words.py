@@ -1,0 +1,271 @@
+"""The words around a tensor's map: title, tabs, statistics, what the axes are, what stands under the cursor."""
+
+from typing import Any
+
+import numpy as np
+
+from glassllm.debug.snapshot import Axis, Focus, GradientState, Health, Snapshot
+from tui.draw import glyphs, numbers
+from tui.draw.canvas import Canvas
+from tui.draw.curves import share_row
+from tui.draw.heatmap import Fit
+from tui.draw.numbers import Array
+from tui.draw.palette import Palette
+from tui.draw.plane import PanelState, Plane
+from tui.draw.text import Row, Span, clean, cut, row_width, segments, text_row
+
+SHORT = {"contributions": "contrib"}
+
+
+def title_row(snapshot: Snapshot, state: PanelState, width: int, palette: Palette) -> Row:
+    """`▌blocks.1 · attn.softmax   node 146/402`, with a word where the selection is not the current place."""
+    focus, row = snapshot.focus, snapshot.focus.row
+    wide = width >= 70
+    if row.number:
+        place = f"{'node ' if wide else ''}{row.number}/{snapshot.run.nodes}"
+    else:
+        place = "parameter" if row.parameter else row.kind
+    elsewhere = "" if focus.is_current else "▷ selected, not current" if wide else "▷ selected"
+    right = [Span(f"{place if wide or focus.is_current else elsewhere} ", "muted")]
+    title = cut(clean(focus.title), max(0, width - 4 - len(right[0].text)), keep="tail")
+    left = [
+        Span("▌" if state.focused else " ", "bright"),
+        Span(title, "bright" if state.focused else "text", bold=state.focused),
+    ]
+    if wide and elsewhere:
+        left.append(Span(f"  {elsewhere}", "muted"))
+    return text_row(left, width, palette, right=right)
+
+
+def tab_places(state: PanelState, gradient: GradientState, width: int) -> list[tuple[str, str, int]]:
+    """(tab, its label, its column), with gaps and labels as short as the width asks for."""
+    mark = f" {glyphs.gradient_glyph(gradient)[0]} {glyphs.of_edges(gradient)}".rstrip()
+    if not gradient.delivered:
+        mark = mark[:2]
+    choices = (("", 3), ("", 2), ("short", 2), ("short", 1))
+    for names, gap in choices:
+        places = []
+        x = 1
+        for tab in state.tabs:
+            label = SHORT.get(tab, tab) if names else tab
+            places.append((tab, label, x))
+            x += len(label) + (len(mark) if tab == "gradient" else 0) + gap
+        if x - gap < width:
+            break
+    return places
+
+
+def draw_tabs(canvas: Canvas, y: int, state: PanelState, gradient: GradientState) -> None:
+    """The row of tabs: the active one underlined, the gradient's with its state."""
+    glyph, token = glyphs.gradient_glyph(gradient)
+    for tab, label, x in tab_places(state, gradient, canvas.width):
+        active = tab == state.tab
+        words = [Span(label, "bright" if active else "muted", bold=active, underline=active)]
+        if tab == "gradient":
+            words.append(Span(f" {glyph}", token))
+            if gradient.delivered:
+                words.append(Span(f" {glyphs.of_edges(gradient)}", "bwd"))
+        canvas.words(x, y, words)
+
+
+def health_words(array: Array, health: Health | None) -> list[Span]:
+    """Shape, dtype and moments in one line."""
+    words = [
+        Span(numbers.shape(array.shape), "bright", bold=True),
+        Span(f" {numbers.dtype(array.dtype)}   ", "muted"),
+    ]
+    if health is None:
+        return [*words, Span("counting…", "muted")]
+    for name, gap in (("min", "  "), ("mean", "  "), ("max", "  "), ("std", "")):
+        words += [Span(f"{name} ", "muted"), Span(numbers.stat(getattr(health, name)) + gap)]
+    return words
+
+
+def share_words(health: Health, palette: Palette) -> Row:
+    """The bar of signs, their shares, and the counts of what is no number."""
+    total = health.negative + health.zero + health.positive
+    words = [
+        Span("  −", "neg"),
+        Span(f" {numbers.percent(health.negative, total)}  "),
+        Span("0", "muted"),
+        Span(f" {numbers.percent(health.zero, total)}  "),
+        Span("+", "pos"),
+        Span(f" {numbers.percent(health.positive, total)}   "),
+        *fault_words(health),
+    ]
+    if health.masked:
+        words += [Span("  masked ", "muted"), Span(numbers.count(health.masked))]
+    if health.subnormal:
+        words += [Span("  subnormal ", "muted"), Span(numbers.count(health.subnormal))]
+    return [*share_row(health.negative, health.zero, health.positive, palette), *segments(words, palette)]
+
+
+def fault_words(health: Health) -> list[Span]:
+    """`NaN 0  Inf 0` muted; a count above 0 is a magenta chip."""
+    words = []
+    for name, n in (("NaN", health.nan), ("Inf", health.inf)):
+        if n:
+            words.append(Span(f" {name} {numbers.count(n)} ", "nanfg", bold=True, bg="nan"))
+        else:
+            words.append(Span(f"{name} 0", "muted"))
+        words.append(Span("  "))
+    return words[:-1]
+
+
+def health_column(array: Array, health: Health | None, width: int, palette: Palette) -> list[Row]:
+    """The statistics as a column, labels left and numbers right."""
+    rows = [_pair(numbers.shape(array.shape), numbers.dtype(array.dtype), width, palette, head=True)]
+    if health is None:
+        return [*rows, text_row([Span("counting…", "muted")], width, palette)]
+    total = health.negative + health.zero + health.positive
+    rows += [
+        _pair(name, numbers.stat(getattr(health, name)), width, palette) for name in ("min", "mean", "max", "std")
+    ]
+    rows.append(_pair("0", numbers.percent(health.zero, total), width, palette))
+    if health.nan or health.inf:
+        rows.append(text_row(fault_words(health), width, palette))
+    else:
+        rows.append(_pair("NaN Inf", "0 0", width, palette))
+    if health.masked:
+        rows.append(_pair("masked", numbers.count(health.masked), width, palette))
+    return rows
+
+
+def _pair(name: str, value: str, width: int, palette: Palette, head: bool = False) -> Row:
+    left = Span(name, "bright" if head else "muted", bold=head)
+    return text_row([left], width, palette, right=[Span(value, "muted" if head else "text")])
+
+
+def axis_words(focus: Focus, plane: Plane, fit: Fit, state: PanelState, room: int) -> list[Span]:
+    """`head ‹2/4›   rows query   cols key   scale all heads`: as many of the groups as there is room for."""
+    groups = [_held(focus, plane, axis) for axis in plane.held if plane.shape[axis] > 0]
+    if plane.wrap:
+        groups.append([Span(f"{axis_name(focus, 0)} ", "muted"), Span(f"in rows of {plane.wrap}")])
+    else:
+        if fit.size == "medium" and room < 60:
+            label = token_text(focus, plane.columns, plane.column)
+            groups.append([Span(f"{axis_name(focus, plane.columns)} ", "muted"), Span(label, "bright", bold=True)])
+        else:
+            groups.append([Span("rows ", "muted"), Span(axis_name(focus, plane.rows))])
+            groups.append([Span("cols ", "muted"), Span(axis_name(focus, plane.columns))])
+    if pooled := _pooled(focus, plane, fit):
+        groups.append([Span(pooled, "muted")])
+    if len(plane.held) and room >= 60:
+        groups.append([Span("scale ", "muted"), Span(_scale_words(focus, plane, state))])
+    gap = 3 if room >= 60 else 2
+    words: list[Span] = []
+    used = 0
+    for group in groups:
+        size = sum(len(span.text) for span in group)
+        if used + size > room:
+            break
+        words += [*group, Span(" " * gap)]
+        used += size + gap
+    return words[:-1]
+
+
+def _held(focus: Focus, plane: Plane, axis: int) -> list[Span]:
+    return [
+        Span(f"{axis_name(focus, axis)} ‹", "muted"),
+        Span(f"{plane.cell[axis] + 1}/{plane.shape[axis]}", "bright", bold=True),
+        Span("›", "muted"),
+    ]
+
+
+def _pooled(focus: Focus, plane: Plane, fit: Fit) -> str:
+    """`2 channels a cell, largest |x|`, or nothing where a cell is one value."""
+    parts = [
+        f"{pool} {axis_name(focus, axis)}s"
+        for pool, axis in zip(fit.pool, (plane.rows, plane.columns), strict=True)
+        if pool > 1
+    ]
+    return f"{' × '.join(parts)} a cell, largest |x|" if parts else ""
+
+
+def _scale_words(focus: Focus, plane: Plane, state: PanelState) -> str:
+    name = axis_name(focus, plane.held[0]) if len(plane.held) == 1 else "slice"
+    return f"this {name}" if state.scale == "slice" else f"all {name}s"
+
+
+def axis_of(focus: Focus, axis: int) -> Axis | None:
+    return focus.axes[axis] if axis < len(focus.axes) else None
+
+
+def axis_name(focus: Focus, axis: int) -> str:
+    known = axis_of(focus, axis)
+    return clean(known.name) if known and known.name else f"axis {axis}"
+
+
+def has_labels(focus: Focus, axis: int) -> bool:
+    known = axis_of(focus, axis)
+    return known is not None and known.labels is not None
+
+
+def token_text(focus: Focus, axis: int, i: int) -> str:
+    """The label of an index as text shows it, a leading space as `·`; the number where there is none."""
+    known = axis_of(focus, axis)
+    if known is None or known.labels is None or i >= len(known.labels):
+        return str(i)
+    label = known.labels[i].replace("▁", " ")
+    return clean(f"·{label[1:]}" if label.startswith(" ") else label)
+
+
+def axis_label(focus: Focus, axis: int, i: int) -> str:
+    """The same on an axis, where the leading `·` is dropped."""
+    text = token_text(focus, axis, i)
+    return text[1:] if len(text) > 1 and text.startswith("·") else text
+
+
+def readout_words(focus: Focus, array: Array, plane: Plane) -> list[Span]:
+    """`[8,7] fox → small  +0.6141   rank 1 of 9`."""
+    shown = plane.cell if plane.wrap else (plane.cell[plane.rows], plane.cell[plane.columns])
+    words = [
+        Span(numbers.coordinates(shown), "bright", bold=True),
+        Span(f" {place_words(focus, plane)}  ", "muted"),
+    ]
+    value = array[plane.cell]
+    abnormal = not np.isfinite(value) and not (plane.masked is not None and plane.masked[plane.row, plane.column])
+    words.append(
+        Span(value_text(value), "nanfg" if abnormal else "bright", bold=True, bg="nan" if abnormal else None)
+    )
+    if ranked := rank(plane):
+        words.append(Span(f"   rank {ranked[0]} of {ranked[1]}", "muted"))
+    return words
+
+
+def place_words(focus: Focus, plane: Plane) -> str:
+    """`fox → small` between two labelled axes, else `fox, channel 17`."""
+    axes = (plane.rows,) if plane.wrap else (plane.rows, plane.columns)
+    words = [
+        axis_label(focus, axis, plane.cell[axis])
+        if has_labels(focus, axis)
+        else f"{axis_name(focus, axis)} {plane.cell[axis]}"
+        for axis in axes
+    ]
+    return (" → " if all(has_labels(focus, axis) for axis in axes) else ", ").join(words)
+
+
+def rank(plane: Plane) -> tuple[int, int] | None:
+    """Where the cell's value stands in its row, 1 the largest, among finite unmasked values other than 0."""
+    if plane.wrap or not plane.values.size:
+        return None
+    row = plane.values[plane.row].astype(np.float64)
+    live = np.isfinite(row) & (row != 0)
+    if plane.masked is not None:
+        live &= ~plane.masked[plane.row]
+    if not live[plane.column]:
+        return None
+    return 1 + int((row[live] > row[plane.column]).sum()), int(live.sum())
+
+
+def value_text(value: Any) -> str:
+    """One value as the read-outs write it: integers whole, truth values as words."""
+    if isinstance(value, np.bool_):
+        return str(bool(value)).lower()
+    if isinstance(value, np.integer):
+        return numbers.signed(str(int(value)))
+    return numbers.cell(float(value))
+
+
+def width_of(words: list[Span], palette: Palette) -> int:
+    return row_width(segments(words, palette))
