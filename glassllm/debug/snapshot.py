@@ -15,9 +15,13 @@ Tone = Literal["text", "muted", "bright", "fwd", "bwd", "stop"]
 Said = tuple[tuple[str, Tone], ...]  # one status line: pieces of text, each with what its colour means
 
 
+class CommandError(ValueError):
+    """A command that cannot be done: one line saying why, and what to do instead."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Position:
-    """Where in time: traversal 0 is the forward run, 1, 2, … the traversals back, in the order they were asked for.
+    """Where in time: traversal 0 is the forward run; 1, 2, … are the traversals back, as they were asked for.
 
     `place` counts forward nodes and notes, or a traversal's visits, from 0. `edges` is how many contributions of
     that visit are delivered; 0 in the forward run. Positions compare in the order of time.

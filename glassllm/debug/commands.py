@@ -1,0 +1,194 @@
+"""The one table of commands. Keys, command line, palette, help and batch files are views of it.
+
+`perform(session, line)` checks the line and returns a generator that does the work slice by slice: it yields
+(done, total) and returns the snapshot. `run(session, line)` does it all at once. A command that cannot be done
+raises CommandError, one line that says what to do instead; the session is then as it was.
+"""
+
+import re
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from . import gradients, selecting
+from .session import Session
+from .snapshot import CommandError as CommandError
+from .snapshot import Snapshot
+
+Performance = Generator[tuple[int, int], None, Snapshot]
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument: its name in the usage, and how its text is read. `takes_rest`: spaces belong to it."""
+
+    name: str
+    read: Callable[[str], Any]
+    is_optional: bool = False
+    takes_rest: bool = False
+
+    @property
+    def usage(self) -> str:
+        return f"[{self.name}]" if self.is_optional else self.name
+
+
+@dataclass(frozen=True)
+class Command:
+    """`method(session, *arguments)` does it; where it may take long, by returning a generator."""
+
+    name: str
+    arguments: tuple[Argument, ...]
+    method: Callable[..., Any]
+    help: str
+
+    @property
+    def usage(self) -> str:
+        return " ".join([self.name, *(argument.usage for argument in self.arguments)])
+
+
+def _count(text: str) -> int:
+    if not re.fullmatch(r"\d+", text) or int(text) < 1:
+        raise CommandError(f"a count is a whole number from 1, not {text}")
+    return int(text)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text.replace("−", "-"))
+    except ValueError:
+        raise CommandError(f"a seed is a number, not {text}") from None
+
+
+def _ids(text: str) -> list[int]:
+    words = re.split(r"[\s,]+", text.strip(" []()"))
+    if not all(re.fullmatch(r"-?\d+", word) for word in words):
+        raise CommandError(f"ids are whole numbers with spaces between, not {text}")
+    return [int(word) for word in words]
+
+
+def _targets(text: str) -> list[int] | None:
+    return None if text.strip() == "off" else _ids(text)
+
+
+def _on_off(text: str) -> bool:
+    if text not in ("on", "off"):
+        raise CommandError(f"say on or off, not {text}")
+    return text == "on"
+
+
+COUNT = Argument("COUNT", _count, is_optional=True)
+ROW = Argument("ROW", str, takes_rest=True)
+ROW_IF_ANY = Argument("ROW", str, is_optional=True, takes_rest=True)
+ROOT = Argument("ROOT", str, is_optional=True)
+SEED = Argument("SEED", _number, is_optional=True)
+
+_TABLE = (
+    Command("next", (COUNT,), Session.next, "to the next event"),
+    Command("previous", (COUNT,), Session.previous, "back to the event before"),
+    Command("step", (COUNT,), Session.step, "one node forward, one visit in backward"),
+    Command("step-back", (COUNT,), Session.step_back, "one node or visit back"),
+    Command("contribution", (COUNT,), Session.contribution, "one contribution forward"),
+    Command("contribution-back", (COUNT,), Session.contribution_back, "one contribution back"),
+    Command("continue", (COUNT,), Session.proceed, "to the end of the forward run or of this traversal"),
+    Command("continue-back", (COUNT,), Session.proceed_back, "to the start of this traversal or forward run"),
+    Command("finish", (COUNT,), Session.finish, "to the end of this block"),
+    Command("finish-back", (COUNT,), Session.finish_back, "to the start of this block"),
+    Command("run-to", (ROW_IF_ANY,), Session.run_to, "on to where the selection is current"),
+    Command("run-back-to", (ROW_IF_ANY,), Session.run_back_to, "back to where the selection was current"),
+    Command("first", (), Session.first, "to the first position"),
+    Command("last", (), Session.last, "to the last position there is"),
+    Command("visited-back", (COUNT,), Session.visited_back, "back to the place visited before"),
+    Command("visited-forward", (COUNT,), Session.visited_forward, "on to the place visited after"),
+    Command("where", (), selecting.where, "say where the position is"),
+    Command("select", (ROW,), selecting.select, "select a row: a path, or a node's number"),
+    Command("deselect", (), selecting.deselect, "select what is current"),
+    Command("select-next", (COUNT,), selecting.select_next, "select the next event"),
+    Command("select-previous", (COUNT,), selecting.select_previous, "select the event before"),
+    Command("producer", (COUNT,), selecting.producer, "select what this was computed from"),
+    Command("consumer", (COUNT,), selecting.consumer, "select what uses this"),
+    Command("search", (Argument("PATTERN", str, takes_rest=True),), selecting.search, "find rows by path or op"),
+    Command("match-next", (COUNT,), selecting.match_next, "select the next match"),
+    Command("match-previous", (COUNT,), selecting.match_previous, "select the match before"),
+    Command("non-finite", (), selecting.non_finite, "select the next value with NaN or Inf"),
+    Command("backward", (ROOT, SEED), gradients.backward, "start a traversal, from the loss or from ROOT"),
+    Command("zero-grad", (), gradients.zero_grad, "let the next traversal's leaf gradients start from nothing"),
+    Command("apply", (), gradients.apply, "give the finished traversals' gradients to the model"),
+    Command("text", (Argument("TEXT", str, takes_rest=True),), Session.text, "run other text"),
+    Command("ids", (Argument("IDS", _ids, takes_rest=True),), Session.ids, "run other token ids"),
+    Command(
+        "targets", (Argument("IDS|off", _targets, takes_rest=True),), Session.targets, "other targets, or no loss"
+    ),
+    Command("no_grad", (Argument("on|off", _on_off),), Session.no_grad, "run again without or with a graph"),
+    Command("rerun", (), Session.rerun, "run again"),
+)
+COMMANDS: dict[str, Command] = {command.name: command for command in _TABLE}
+
+
+def parse(line: str) -> tuple[Command, list[Any]]:
+    """The command of a line and its arguments, read. `10 next` means `next 10`. Raises CommandError."""
+    counted = re.fullmatch(r"\s*(\d+)\s*([A-Za-z].*?)\s*", line)
+    name, _, rest = (counted[2] if counted else line.strip()).partition(" ")
+    command = _named(name)
+    words = _words(command, rest.strip())
+    return _read(command, [*words, counted[1]] if counted else words)
+
+
+def _named(name: str) -> Command:
+    if not name:
+        raise CommandError("give a command; help lists them")
+    if name not in COMMANDS:
+        close = get_close_matches(name, COMMANDS, 2)
+        remedy = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(COMMANDS)}"
+        raise CommandError(f"no command is called {name}; {remedy}")
+    return COMMANDS[name]
+
+
+def _words(command: Command, rest: str) -> list[str]:
+    """The rest of a line, cut into as many words as the command takes; a cell's spaces are its own."""
+    if not rest:
+        return []
+    if command.arguments and command.arguments[-1].takes_rest:
+        return rest.split(None, len(command.arguments) - 1)
+    return re.findall(r"(?:\[[^\]]*\]|\S)+", rest)
+
+
+def _read(command: Command, words: Sequence[str]) -> tuple[Command, list[Any]]:
+    needed = sum(not argument.is_optional for argument in command.arguments)
+    if not needed <= len(words) <= len(command.arguments):
+        raise CommandError(f"the command is {command.usage}")
+    return command, [argument.read(word) for argument, word in zip(command.arguments, words, strict=False)]
+
+
+def perform(session: Session, line: str) -> Performance:
+    """Check a line and return the work it asks for: a generator of (done, total) that returns the snapshot."""
+    return _perform(session, *parse(line))
+
+
+def perform_named(
+    session: Session, name: str, args: Sequence[object] = (), count: int | None = None
+) -> Performance:
+    """The same for a command and its arguments, as a key gives them; `count` repeats one that can be repeated."""
+    command = _named(name)
+    words = [str(arg) for arg in args]
+    if count is not None and COUNT in command.arguments:
+        words.append(str(count))
+    return _perform(session, *_read(command, words))
+
+
+def _perform(session: Session, command: Command, arguments: list[Any]) -> Performance:
+    work = command.method(session, *arguments)
+    if work is not None:
+        yield from work
+    return session.snapshot()
+
+
+def run(session: Session, line: str) -> Snapshot:
+    """Do what a line asks for, to its end."""
+    work = perform(session, line)
+    while True:
+        try:
+            next(work)
+        except StopIteration as done:
+            snapshot: Snapshot = done.value
+            return snapshot

@@ -1,0 +1,69 @@
+"""Statistics of one array, exact and without a warning whatever it holds.
+
+Every element is counted once: negative, zero, positive, NaN, ±Inf or masked.
+"""
+
+import numpy as np
+
+from glassllm.autograd.ops import Array
+
+from .snapshot import Health
+
+SAFE_EXPONENT = 400  # the squares of numbers up to 2**±400 neither overflow nor vanish in float64
+
+
+def health_of(array: Array, masked: Array | None = None) -> Health:
+    """The Health of `array`; an element marked `masked` counts as such while it is −inf.
+
+    Moments are taken in float64 over the finite elements, and are NaN (the norm 0) where there are none.
+    """
+    x = np.asarray(array)
+    finite = np.isfinite(x)
+    hidden = 0 if masked is None else int(np.count_nonzero(masked & (x == -np.inf)))
+    nan = int(np.count_nonzero(x != x))
+    values = x[finite]
+    negative, positive = int(np.count_nonzero(values < 0)), int(np.count_nonzero(values > 0))
+    low, mean, high, std, norm = _moments(values.astype(np.float64))
+    return Health(
+        shape=x.shape,
+        dtype=str(x.dtype),
+        min=low,
+        mean=mean,
+        max=high,
+        std=std,
+        norm=norm,
+        negative=negative,
+        zero=values.size - negative - positive,
+        positive=positive,
+        nan=nan,
+        inf=x.size - values.size - nan - hidden,
+        masked=hidden,
+        subnormal=_subnormal(values),
+    )
+
+
+def norm_of(array: Array) -> float:
+    """√Σx² of all elements in float64; NaN and ±Inf come through."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.sqrt(np.sum(np.square(array, dtype=np.float64))))
+
+
+def _moments(values: Array) -> tuple[float, float, float, float, float]:
+    """min, mean, max, std and norm of finite float64 values."""
+    if not values.size:
+        return np.nan, np.nan, np.nan, np.nan, 0.0
+    low, high = float(values.min()), float(values.max())
+    exponent = int(np.frexp(max(-low, high))[1])
+    if abs(exponent) < SAFE_EXPONENT:
+        exponent = 0
+    scaled = np.ldexp(values, -exponent)  # by a power of two: nothing is rounded
+    moments = (scaled.mean(), scaled.std(), np.sqrt(scaled @ scaled))
+    with np.errstate(over="ignore"):
+        mean, std, norm = (float(np.ldexp(m, exponent)) for m in moments)
+    return low, min(max(mean, low), high), high, std, norm
+
+
+def _subnormal(values: Array) -> int:
+    if values.dtype.kind != "f":
+        return 0
+    return int(np.count_nonzero((np.abs(values) < np.finfo(values.dtype).tiny) & (values != 0)))

@@ -1,0 +1,210 @@
+"""Recording: a hook that writes every op and event down on a tape, and a tape made of a graph that exists.
+
+What the engine makes is frozen, what users made is copied: a tape stays true whatever its user does next.
+"""
+
+import inspect
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from glassllm.autograd import graph
+from glassllm.autograd import tensor as engine
+from glassllm.autograd.ops import Array, Op
+from glassllm.autograd.tensor import Tensor
+from glassllm.trace import current_scope
+
+from .masks import masked_by
+from .snapshot import Event, Row
+from .tape import Tape
+
+BY_HAND = "custom"  # the op of a Tensor built with parents and backward: its array is a user's
+
+
+class Recorder:
+    """The engine's hook while a run is recorded; `outer`, the hook that was there, hears everything first."""
+
+    def __init__(self, names: Mapping[str, Tensor] | None = None, outer: engine.Hook | None = None):
+        self.tape = Tape()
+        self._outer = outer
+        self._names = {tensor: name for name, tensor in (names or {}).items()}
+        self._untracked: WeakKeyDictionary[Tensor, int] = WeakKeyDictionary()
+        self._constants: dict[int, int] = {}  # id of an array the tape holds -> its row
+        self._inputs = 0
+        self._unsealed = 0  # rows from here on are not in an event yet
+        self._scope = ""
+
+    # What the engine says
+
+    def applied(
+        self, op: Op, inputs: tuple[Tensor, ...], attrs: dict[str, Any], saved: tuple[Any, ...], result: Tensor
+    ) -> None:
+        if self._outer is not None:
+            self._outer.applied(op, inputs, attrs, saved, result)
+        sources = tuple([self._source(op, slot, tensor) for slot, tensor in enumerate(inputs)])
+        _freeze(op, inputs, result.data)
+        row = self._add_node(op, sources, attrs, saved, result.data, result.node)
+        if result.node is None:
+            self._untracked[result] = row
+
+    def marked(self, step_id: str, value: Tensor | Array, layer: int | None) -> None:
+        if self._outer is not None:
+            self._outer.marked(step_id, value, layer)
+        row = self._row_of(value) if isinstance(value, Tensor) else None
+        if row is None or self.tape.rows[row].kind == "leaf":
+            array = value.data if isinstance(value, Tensor) else value
+            row = self.tape.add(Row(len(self.tape.rows), "note", step_id, "", np.array(array)))
+        event = Event(len(self.tape.events), step_id, layer, row)
+        self.tape.events.append(event)
+        if self.tape.rows[row].event < 0:
+            self.tape.change(row, event=event.order)
+        self._seal(event.path)
+
+    def _seal(self, scope: str) -> None:
+        """All rows since the last event work for this one."""
+        for row in range(self._unsealed, len(self.tape.rows)):
+            self.tape.change(row, scope=scope)
+        self._unsealed = len(self.tape.rows)
+        self._scope = scope
+
+    def close(self) -> Tape:
+        """The tape, once the run is over: what came after the last event belongs to it."""
+        tape = self.tape
+        order = {name: i for i, name in enumerate(self._names.values())}
+        for row in range(self._unsealed, len(tape.rows)):
+            tape.change(row, scope=tape.rows[row].scope or self._scope)
+        tape.leaves = [row.id for row in tape.rows if row.kind == "leaf" and row.tracked]
+        tape.leaves.sort(key=lambda row: order.get(tape.rows[row].name, len(order)))
+        return tape
+
+    # Rows
+
+    def _row_of(self, tensor: Tensor) -> int | None:
+        if tensor.place is None:
+            return self._untracked.get(tensor)
+        return self.tape.row_of.get(tensor.place)
+
+    def _source(self, op: Op, slot: int, tensor: Tensor) -> int:
+        """The row of an input, made now if this is its first use."""
+        row = self._row_of(tensor)
+        if row is not None:
+            return row
+        if tensor.node is not None:
+            return self.adopt(tensor.node)
+        row = self._add_leaf(op, slot, tensor.place, tensor.data)
+        if tensor.place is None:
+            self._untracked[tensor] = row
+        return row
+
+    def adopt(self, node: graph.Node) -> int:
+        """Rows for a node made before the recording, and for all that is behind it and unknown."""
+        for earlier in reversed(graph.reach(node).nodes):
+            if earlier not in self.tape.row_of:
+                sources = [self._adopted(earlier, slot, place) for slot, place in enumerate(earlier.inputs)]
+                self._add_node(earlier.op, tuple(sources), earlier.attrs, earlier.saved, earlier.y, earlier)
+        return self.tape.row_of[node]
+
+    def _adopted(self, node: graph.Node, slot: int, place: graph.Place | None) -> int:
+        array = node.arrays[slot]
+        known = self._constants.get(id(array)) if place is None else self.tape.row_of.get(place)
+        if known is None:
+            known = self._add_leaf(node.op, slot, place, array)
+            if place is None:
+                self._constants[id(array)] = known
+        return known
+
+    def _add_node(
+        self,
+        op: Op,
+        sources: tuple[int, ...],
+        attrs: dict[str, Any],
+        saved: tuple[Any, ...],
+        y: Array,
+        node: graph.Node | None,
+    ) -> int:
+        rows = self.tape.rows
+        inputs = [rows[source] for source in sources]
+        constant = [
+            row.kind == "leaf" and not row.parameter and row.id not in self.tape.place_of for row in inputs
+        ]
+        masked = masked_by(op, attrs, [row.array for row in inputs], [row.masked for row in inputs], constant, y)
+        row = Row(
+            id=len(rows),
+            kind="node",
+            name=op.name,
+            scope=current_scope(),
+            array=self._kept(op, y),
+            number=self.tape.node_count + 1,
+            inputs=sources,
+            op=op,
+            attrs=attrs,
+            saved=saved,
+            masked=masked,
+            tracked=node is not None,
+        )
+        return self.tape.add(row, node)
+
+    def _kept(self, op: Op, y: Array) -> Array:
+        row, kept = len(self.tape.rows), self.tape.kept
+        return kept.of_user(row, y) if op.name == BY_HAND else kept.of_engine(row, y)
+
+    def _add_leaf(self, op: Op, slot: int, place: graph.Place | None, array: Array) -> int:
+        name = self._names.get(place) if place is not None else None
+        row = Row(
+            id=len(self.tape.rows),
+            kind="leaf",
+            name=name or (f"{op.name}.{_argument(op, slot)}" if place is None else f"input {self._next_input()}"),
+            scope=current_scope(),
+            array=self.tape.kept.of_user(len(self.tape.rows), array),
+            parameter=name is not None,
+        )
+        return self.tape.add(row, place)
+
+    def _next_input(self) -> int:
+        self._inputs += 1
+        return self._inputs
+
+
+def _argument(op: Op, slot: int) -> str:
+    """What the op calls this input."""
+    names = list(inspect.signature(op.forward).parameters.values())
+    variadic = [p.name for p in names if p.kind is p.VAR_POSITIONAL]
+    positional = [p.name for p in names if p.kind is p.POSITIONAL_OR_KEYWORD]
+    return variadic[0] if variadic else positional[slot]
+
+
+def _freeze(op: Op, inputs: tuple[Tensor, ...], y: Array) -> None:
+    """Make an op's result read-only; not what a user built by hand, nor an input handed through."""
+    if op.name != BY_HAND and not any(y is tensor.data for tensor in inputs):
+        y.flags.writeable = False
+
+
+@contextmanager
+def record(names: Mapping[str, Tensor] | None = None) -> Iterator[Tape]:
+    """Record what the engine does inside: `with record(model.named_parameters()) as tape:`.
+
+    `names` are those of the parameters. The tape is complete when the context is left, by an exception too.
+    """
+    before = engine.hook
+    recorder = Recorder(names, before)
+    engine.set_hook(recorder)
+    try:
+        yield recorder.tape
+    finally:
+        engine.set_hook(before)
+        recorder.close()
+
+
+def tape_of(tensor: Tensor, names: Mapping[str, Tensor] | None = None) -> Tape:
+    """The tape of a graph that exists already, all that is behind `tensor`.
+
+    Raises ValueError for a Tensor that no op made.
+    """
+    if tensor.node is None:
+        raise ValueError("this Tensor has no graph behind it: no op made it while tracking was on")
+    recorder = Recorder(names)
+    recorder.adopt(tensor.node)
+    return recorder.close()

@@ -1,0 +1,298 @@
+"""The session: a recording, a position in it, a selection, and every way to move the position.
+
+It knows no screen, thread or clock. Whatever may take long is a generator that yields (done, total) where it may
+be left for a while; `drain` runs one to its end. The position moves along, so one that is abandoned midway leaves
+the session at a place it has really reached.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from glassllm.autograd.ops import Array
+from glassllm.autograd.tensor import Tensor
+from glassllm.model import GlassLM
+
+from .axes import Axes
+from .focus import focus_on
+from .health import health_of
+from .places import Places
+from .recorder import tape_of
+from .runs import ModelRun, graph_facts
+from .search import find_row
+from .snapshot import CommandError, Health, Position, RunFacts, Said, Snapshot, Tone
+from .tape import Tape
+from .words import at_place, path, short
+
+Work = Iterator[tuple[int, int]]  # yields (done, total)
+Step = Callable[[Position], Position | None]
+
+SMALL = 1_000_000  # elements that are counted at once when they are selected
+
+
+def drain(work: Work | None) -> None:
+    """Do the work to its end, here and now."""
+    for _ in work or ():
+        pass
+
+
+class Session:
+    """One recording under the debugger. Make one with `Session.open` or `Session.of`."""
+
+    def __init__(self, tape: Tape, facts: RunFacts, run: ModelRun | None = None):
+        self._version = 0
+        self._load(tape, facts, run)
+
+    @classmethod
+    def open(
+        cls,
+        model: GlassLM,
+        text: str | None = None,
+        ids: Sequence[int] | None = None,
+        targets: Sequence[int] | None = None,
+        name: str = "model",
+        tracked: bool = True,
+    ) -> "Session":
+        """Run a model, by default on its own sample, and record it. Raises CommandError for what it cannot run."""
+        run = ModelRun.of(model, text, ids, targets, name, tracked)
+        return cls(*run.record(), run)
+
+    @classmethod
+    def of(cls, made: Tensor | Tape, name: str = "graph", names: Mapping[str, Tensor] | None = None) -> "Session":
+        """Look into what `record()` recorded, or into the graph behind a Tensor whose leaves may have names."""
+        tape = tape_of(made, names) if isinstance(made, Tensor) else made
+        if not tape.forward:
+            raise CommandError("nothing was recorded: no op was applied")
+        return cls(tape, graph_facts(tape, name))
+
+    def _load(self, tape: Tape, facts: RunFacts, run: ModelRun | None) -> None:
+        self.tape, self.facts, self.run = tape, facts, run
+        self.axes = Axes(facts, tape.rows, tape.events)
+        self.places = Places(tape)
+        self.starts_fresh = False  # whether the next traversal's leaf sums start from nothing
+        self.applied = 0  # how many traversals the model's leaves have got
+        self.matches: list[int] = []  # rows that the last search found
+        self.turns: dict[tuple[str, int], int] = {}  # which of a row's neighbours comes next
+        self._counted: tuple[tuple[int, Position], Health] | None = None
+        self._trail, self._mark = [self.places.first], 0  # visited places, and where in them we are
+        self._arrive(self.places.first)
+        self.say(*self._said, *self._notes())
+
+    # What it says
+
+    def snapshot(self) -> Snapshot:
+        """The session as it stands, frozen; its cost does not grow with the recording."""
+        tape, focus = self.tape, focus_on(self.tape, self.axes, self.selection, self.position)
+        if focus.row.array.size <= SMALL:
+            tape.count_health(self.selection)
+        return Snapshot(
+            version=self._version,
+            run=self.facts,
+            position=self.position,
+            current=tape.row_at(self.position),
+            selection=self.selection,
+            said=self._said,
+            tape=tape,
+            focus=focus,
+            value_health=tape.health(self.selection),
+            gradient_health=self._gradient_health(focus.gradient),
+        )
+
+    def _gradient_health(self, gradient: Array | None) -> Health | None:
+        if gradient is None or gradient.size > SMALL:
+            return None
+        key = (self.selection, self.position)
+        if self._counted is None or self._counted[0] != key:
+            self._counted = (key, health_of(gradient))
+        return self._counted[1]
+
+    def say(self, *said: tuple[str, Tone]) -> None:
+        """Make this the status line; the session has changed."""
+        self._said: Said = said
+        self._version += 1
+
+    def short(self, row: int) -> str:
+        """The row's name within its block."""
+        return short(self.tape, self.tape.rows[row])
+
+    def statistics(self, first: Iterable[int] = ()) -> Work:
+        """Count every row's statistics, one row a slice, the rows of `first` before the others."""
+        rows = list(dict.fromkeys([*first, *self.tape.forward, *range(len(self.tape.rows))]))
+        for done, row in enumerate(rows, 1):
+            self.tape.count_health(row)
+            yield done, len(rows)
+
+    # Going
+
+    def go(self, goal: Position, is_jump: bool = True) -> Work:
+        """Move to a position, pulling the visits up to it; a jump is kept among the visited places."""
+        yield from self._pull_to(goal)
+        if is_jump and goal != self._trail[self._mark]:
+            del self._trail[self._mark + 1 :]
+            self._trail.append(goal)
+            self._mark += 1
+        self._trail[self._mark] = goal
+        self._arrive(goal)
+
+    def _pull_to(self, goal: Position) -> Work:
+        if goal.traversal == 0:
+            return
+        if goal.traversal > len(self.tape.traversals):
+            assert self.tape.default_root is not None, f"no traversal leads to {goal}"
+            self.begin(self.tape.default_root)
+        traversal = self.tape.traversals[goal.traversal - 1]
+        while (done := len(traversal.records)) <= goal.place:
+            traversal.pull()
+            if done < goal.place:
+                self._arrive(self.places.whole(goal.traversal, done))
+                yield done + 1, goal.place + 1
+
+    def begin(self, root: int, seed: Array | None = None) -> None:
+        """Append a traversal; nothing of it is computed yet."""
+        self.tape.begin(root, seed, self.starts_fresh)
+        self.starts_fresh = False
+
+    def _arrive(self, at: Position) -> None:
+        self.position, self.selection = at, self.tape.row_at(at)
+        self.say(*at_place(self.places, self.axes, at))
+
+    def _forward(self, step: Step, count: int, is_jump: bool = False) -> Work:
+        yield from self._repeat(step, count, is_jump, self._no_further)
+
+    def _back(self, step: Step, count: int, is_jump: bool = False) -> Work:
+        yield from self._repeat(step, count, is_jump, lambda: "this is the start")
+
+    def _repeat(self, step: Step, count: int, is_jump: bool, why_not: Callable[[], str]) -> Work:
+        """Step `count` times, or as often as it goes."""
+        goal, taken = self.position, 0
+        while taken < count and (following := step(goal)) is not None:
+            goal, taken = following, taken + 1
+        if taken:
+            yield from self.go(goal, is_jump or count > 1)
+        if taken < count:
+            self.say(*(self._said if taken else ()), ("; " if taken else "", "muted"), (why_not(), "muted"))
+
+    def _no_further(self) -> str:
+        if self.tape.default_root is not None:
+            return "this is the end: every gradient is final; backward starts another traversal"
+        if self.run is not None and not self.facts.tracked:
+            return "this is the end: the run built no graph; no_grad off runs it again with one"
+        return "this is the end: nothing here takes a gradient"
+
+    # Moving in time
+
+    def next(self, count: int = 1) -> Work:
+        return self._forward(self.places.next_event, count)
+
+    def previous(self, count: int = 1) -> Work:
+        return self._back(self.places.previous_event, count)
+
+    def step(self, count: int = 1) -> Work:
+        return self._forward(self.places.after, count)
+
+    def step_back(self, count: int = 1) -> Work:
+        return self._back(self.places.before, count)
+
+    def contribution(self, count: int = 1) -> Work:
+        return self._forward(self.places.after_edge, count)
+
+    def contribution_back(self, count: int = 1) -> Work:
+        return self._back(self.places.before_edge, count)
+
+    def proceed(self, count: int = 1) -> Work:
+        return self._forward(self.places.next_end, count, is_jump=True)
+
+    def proceed_back(self, count: int = 1) -> Work:
+        return self._back(self.places.previous_start, count, is_jump=True)
+
+    def finish(self, count: int = 1) -> Work:
+        return self._forward(self.places.block_end, count, is_jump=True)
+
+    def finish_back(self, count: int = 1) -> Work:
+        return self._back(self.places.block_start, count, is_jump=True)
+
+    def first(self) -> Work:
+        return self.go(self.places.first)
+
+    def last(self) -> Work:
+        return self.go(self.places.last)
+
+    def run_to(self, target: str | None = None) -> Work:
+        """To where the row is current next: in the forward run, else in a traversal."""
+        row = self.find(target)
+        goal = self.places.next_of(row, self.position)
+        if goal is None:
+            raise CommandError(f"{self.short(row)} does not come again; run-back-to goes back to it")
+        return self.go(goal)
+
+    def run_back_to(self, target: str | None = None) -> Work:
+        """To where the row was current last."""
+        row = self.find(target)
+        goal = self.places.previous_of(row, self.position)
+        if goal is None:
+            raise CommandError(f"{self.short(row)} was not current before; run-to goes on to it")
+        return self.go(goal)
+
+    def visited_back(self, count: int = 1) -> Work:
+        if self.position != self._trail[self._mark]:  # an abandoned move: first back to where it began
+            return self._revisit(self._mark - count + 1)
+        return self._revisit(self._mark - count)
+
+    def visited_forward(self, count: int = 1) -> Work:
+        return self._revisit(self._mark + count)
+
+    def _revisit(self, mark: int) -> Work:
+        if not 0 <= mark < len(self._trail):
+            raise CommandError(f"no place was visited {'before' if mark < 0 else 'after'} this one")
+        self._mark = mark
+        return self.go(self._trail[mark], is_jump=False)
+
+    # Running again
+
+    def text(self, text: str) -> None:
+        run = self._model_run()
+        self._rerun(ModelRun.of(run.model, text=text, name=run.name, tracked=run.tracked))
+
+    def ids(self, ids: Sequence[int]) -> None:
+        run = self._model_run()
+        self._rerun(ModelRun.of(run.model, ids=ids, name=run.name, tracked=run.tracked))
+
+    def targets(self, targets: Sequence[int] | None) -> None:
+        """Other targets for the same ids; None: no loss."""
+        self._rerun(self._model_run().with_targets(targets))
+
+    def no_grad(self, on: bool) -> None:
+        self._rerun(self._model_run().with_tracking(not on))
+
+    def rerun(self) -> None:
+        self._rerun(self._model_run())
+
+    def _model_run(self) -> ModelRun:
+        if self.run is None:
+            raise CommandError("this recording was made by a program; run the program again")
+        return self.run
+
+    def _rerun(self, run: ModelRun) -> None:
+        """Run, and stay where we were in the forward run; from a traversal, go to the end of it."""
+        was_current = path(self.tape, self.tape.rows[self.tape.row_at(self.position)])
+        was_selected = path(self.tape, self.tape.rows[self.selection])
+        was_backward = self.position.traversal > 0
+        self._load(*run.record(), run)
+        current = None if was_backward else self._known(was_current)
+        place = self.tape.forward_place[current] if current is not None else len(self.tape.forward) - 1
+        drain(self.go(Position(0, max(place, 0)), is_jump=False))
+        selected = self._known(was_selected)
+        self.selection = self.selection if selected is None else selected
+        loss = "no loss" if self.facts.loss is None else f"loss {self.facts.loss:.4f}"
+        facts = f"{len(self.facts.ids)} tokens, {self.facts.events} events, {loss}"
+        self.say(("▶ ", "fwd"), ("ran again", "bright"), (f"  {facts}", "text"), *self._notes())
+
+    def _notes(self) -> Said:
+        return tuple((f"  {note}", "muted") for note in self.facts.notes)
+
+    def _known(self, name: str) -> int | None:
+        return next((row.id for row in self.tape.rows if path(self.tape, row) == name), None)
+
+    # Finding
+
+    def find(self, target: str | None) -> int:
+        """The row meant; None means the selection. Raises CommandError when there is none."""
+        return self.selection if target is None else find_row(self.tape, target, self.selection)

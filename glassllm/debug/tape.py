@@ -1,0 +1,173 @@
+"""The recording of one run: rows, events, and the traversals made from it.
+
+It only ever grows. It holds every array, and edges of its own, so a run that built no graph is recorded too;
+such rows are not tracked and have no visits.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from glassllm.autograd.graph import Node, Place, seed_for
+from glassllm.autograd.ops import Array
+
+from .health import health_of, norm_of
+from .kept import Kept
+from .snapshot import Event, GradientState, Health, Position, Row
+from .traversal import Plan, Traversal
+
+
+class Tape:
+    """A recording. A `TapeView`, and what a recorder and a session alone do with it: grow it."""
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        self.events: list[Event] = []
+        self.forward: list[int] = []
+        self.leaves: list[int] = []
+        self.traversals: list[Traversal] = []
+        self.row_of: dict[Place, int] = {}  # the graph's nodes and leaf Tensors, which live as long as the tape
+        self.place_of: dict[int, Place] = {}
+        self.forward_place: list[int] = []  # of each row; −1 for leaves
+        self.node_count = 0
+        self.kept = Kept()
+        self._uses: list[list[tuple[int, int]]] = []
+        self._health: dict[int, Health] = {}
+        self._norms: dict[tuple[int, int, int], float] = {}
+
+    # Growing
+
+    def add(self, row: Row, place: Place | None = None) -> int:
+        """Append a row, which takes a forward place unless it is a leaf; `place` is its place in the graph."""
+        assert row.id == len(self.rows), f"expected row {len(self.rows)}, got {row.id}"
+        self.rows.append(row)
+        self._uses.append([])
+        self.forward_place.append(-1 if row.kind == "leaf" else len(self.forward))
+        if row.kind != "leaf":
+            self.forward.append(row.id)
+        self.node_count += row.kind == "node"
+        for slot, source in enumerate(row.inputs):
+            self._uses[source].append((row.id, slot))
+        if place is not None:
+            self.row_of[place], self.place_of[row.id] = row.id, place
+        if isinstance(place, Node):
+            self._track(row.inputs, place.inputs)
+        return row.id
+
+    def _track(self, sources: Iterable[int], places: Iterable[Place | None]) -> None:
+        """A leaf takes a gradient once a tracked node uses it: under no_grad none does."""
+        for source, place in zip(sources, places, strict=True):
+            if place is not None and not self.rows[source].tracked:
+                self.change(source, tracked=True)
+
+    def change(self, row: int, **fields: Any) -> None:
+        """Say more of a row while its run is being recorded."""
+        self.rows[row] = replace(self.rows[row], **fields)
+
+    def begin(self, root: int, seed: Array | None = None, fresh: bool = False) -> Traversal:
+        """Append a traversal from a tracked row, with ones as its seed unless one is given."""
+        plan = self.plan(1) if not self.traversals and root == self.default_root else None
+        plan = plan or Plan(self.place_of[root], self.row_of)
+        traversal = Traversal(plan, self.row_of, seed_for(self.rows[root].array, seed), fresh)
+        self.traversals.append(traversal)
+        return traversal
+
+    @cached_property
+    def default_root(self) -> int | None:
+        """Where a traversal starts unless told: the loss, else the last tracked node; None without one."""
+        losses = [e.row for e in self.events if e.step == "loss" and self.rows[e.row].tracked]
+        if losses:
+            return losses[-1]
+        return next((row for row in reversed(self.forward) if self.rows[row].tracked), None)
+
+    @cached_property
+    def default_plan(self) -> Plan | None:
+        return None if self.default_root is None else Plan(self.place_of[self.default_root], self.row_of)
+
+    # Reading
+
+    def plan(self, traversal: int) -> Plan | None:
+        """The plan of a traversal; of the first, while there is none, the one it would have by itself."""
+        if traversal == 1 and not self.traversals:
+            return self.default_plan
+        return self.traversals[traversal - 1].plan if 1 <= traversal <= len(self.traversals) else None
+
+    def consumers(self, row: int) -> Sequence[tuple[int, int]]:
+        return self._uses[row]
+
+    def visits(self, traversal: int) -> Sequence[int]:
+        return self.traversals[traversal - 1].rows if 1 <= traversal <= len(self.traversals) else ()
+
+    def visit_count(self, traversal: int) -> int:
+        plan = self.plan(traversal)
+        return 0 if plan is None else len(plan)
+
+    def root(self, traversal: int) -> int:
+        plan = self.plan(traversal)
+        return -1 if plan is None else plan.root
+
+    def row_at(self, at: Position) -> int:
+        """The row that is current at a position."""
+        plan = self.plan(at.traversal)
+        return self.forward[at.place] if plan is None else plan.order[at.place]
+
+    def is_recorded(self, row: int, at: Position) -> bool:
+        return at.traversal > 0 or self.forward_place[row] <= at.place
+
+    def gradient_state(self, row: int, at: Position) -> GradientState:
+        plan, takes = self.plan(at.traversal or 1), self.rows[row].tracked
+        if plan is None or not takes:
+            return GradientState(takes, 0, 0)
+        return GradientState(True, self._delivered(row, at), plan.edge_count(row))
+
+    def _delivered(self, row: int, at: Position) -> int:
+        plan = self.plan(at.traversal)
+        return 0 if plan is None else plan.delivered(row, at.place, at.edges)
+
+    def is_carried(self, consumer: int, slot: int, at: Position) -> bool:
+        plan = self.plan(at.traversal)
+        place = None if plan is None else plan.place_of.get(consumer)
+        if plan is None or place is None or place > at.place:
+            return False
+        sent = plan.edges[place] if place < at.place else plan.edges[place][: at.edges]
+        return any(edge.slot == slot for edge in sent)
+
+    def gradient(self, row: int, at: Position) -> Array | None:
+        """The contributions delivered so far, summed; a leaf's sum goes on from what earlier traversals left."""
+        if at.traversal == 0 or at.traversal > len(self.traversals):
+            return None
+        now = self.traversals[at.traversal - 1].gradient(row, self._delivered(row, at))
+        left = self.left_by_earlier(row, at.traversal) if self.rows[row].kind == "leaf" else None
+        return now if left is None else left if now is None else np.asarray(left + now)
+
+    def left_by_earlier(self, leaf: int, traversal: int) -> Array | None:
+        """What the traversals before this one left in a leaf; None where it starts from nothing."""
+        total: Array | None = None
+        for earlier, following in zip(self.traversals, self.traversals[1:traversal], strict=False):
+            grad = earlier.gradient(leaf, earlier.plan.edge_count(leaf))
+            if grad is not None:
+                total = grad if total is None else np.asarray(total + grad)
+            if following.fresh:
+                total = None
+        return total
+
+    def gradient_norm(self, row: int, at: Position) -> float | None:
+        key = (row, at.traversal, self._delivered(row, at))
+        if key not in self._norms:
+            gradient = self.gradient(row, at)
+            if gradient is None:
+                return None
+            self._norms[key] = norm_of(gradient)
+        return self._norms[key]
+
+    def health(self, row: int) -> Health | None:
+        return self._health.get(row)
+
+    def count_health(self, row: int) -> Health:
+        """The row's statistics, counted now unless they were before."""
+        if row not in self._health:
+            self._health[row] = health_of(self.rows[row].array, self.rows[row].masked)
+        return self._health[row]

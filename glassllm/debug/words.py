@@ -1,0 +1,137 @@
+"""What the debugger says in words: names of rows, and one line about each place."""
+
+from collections.abc import Sequence
+
+from .axes import Axes
+from .places import Places, block_of
+from .snapshot import GradientState, Position, Row, Said, Tone
+from .tape import Tape
+
+NAMED = 2  # so many are named in a line, the others counted
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """`4×12×12`; `()` for a scalar."""
+    return "×".join(map(str, shape)) or "()"
+
+
+def path(tape: Tape, row: Row) -> str:
+    """The row's whole name: an event's path, a leaf's name, else scope and op."""
+    if row.event >= 0:
+        return tape.events[row.event].path
+    if row.kind == "leaf" or not row.scope:
+        return row.name
+    return f"{row.scope}.{row.name}"
+
+
+def short(tape: Tape, row: Row) -> str:
+    """The row's name within its block: `attn.softmax`, `norm.ffn mul`, `attn.W_Q`."""
+    if row.event >= 0:
+        return tape.events[row.event].step
+    name = row.name
+    if row.kind == "leaf":
+        return name.removeprefix(block_of(name) + ".")
+    within = _within(row.scope)
+    return f"{within} {name}" if within else name
+
+
+def title(tape: Tape, row: Row) -> str:
+    """The row's name for a heading: `blocks.1 · attn.softmax`, `norm.final · mul`."""
+    if row.kind == "leaf":
+        parts = [row.name]
+    elif row.event >= 0:
+        event = tape.events[row.event].path
+        parts = [block_of(event), _within(event)]
+    else:
+        parts = [block_of(row.scope), _within(row.scope), row.name]
+    return " · ".join(part for part in parts if part)
+
+
+def _within(scope: str) -> str:
+    """`attn.q` of `blocks.1.attn.q`."""
+    return scope.removeprefix(block_of(scope)).removeprefix(".")
+
+
+def joined(names: Sequence[str]) -> str:
+    """`a, b and 3 more`"""
+    if len(names) > NAMED + 1:
+        return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else ""
+
+
+def way(tape: Tape, row: Row, consumer: Row) -> str:
+    """How the contribution of a consumer comes to `row`, in plain words."""
+    event = tape.events[consumer.event].step if consumer.event >= 0 else ""
+    if consumer.name == "embedding":
+        return "lookup"
+    if consumer.name == "add" and event.startswith("resid."):
+        return "skip path, × 1" if _is_stream(tape, row) else "added to the stream, × 1"
+    if row.parameter and _within(consumer.scope) == "logits":
+        return "output"
+    within = event or _within(consumer.scope)
+    return f"through {within}" if within else f"through {consumer.name}"
+
+
+def _is_stream(tape: Tape, row: Row) -> bool:
+    step = tape.events[row.event].step if row.event >= 0 else ""
+    return step == "embed" or step.startswith("resid.")
+
+
+def circle(state: GradientState) -> str:
+    """`● 1/1 final`, `◐ 1/2`, `○ 0/2`"""
+    if state.is_final:
+        return f"● {state.delivered}/{state.edges} final"
+    return f"{'◐' if state.delivered else '○'} {state.delivered}/{state.edges}"
+
+
+def at_place(places: Places, axes: Axes, at: Position) -> Said:
+    """One line about a position: what was computed there, or what was sent."""
+    row = places.tape.rows[places.tape.row_at(at)]
+    return _computed(places.tape, axes, row) if at.traversal == 0 else _visited(places, row, at)
+
+
+def _computed(tape: Tape, axes: Axes, row: Row) -> Said:
+    said: list[tuple[str, Tone]] = [("▶ ", "fwd"), (short(tape, row), "bright")]
+    said.append((f"  {shape_text(axes.shape(row))}", "text"))
+    if row.kind == "note":
+        return *said, (" noted by the model", "muted")
+    inputs = [tape.rows[i] for i in dict.fromkeys(row.inputs)]
+    known = [i for i in inputs if i.kind != "leaf" or i.tracked or i.parameter] or inputs
+    if known:
+        said += [(" computed from ", "muted"), (joined([short(tape, i) for i in known]), "text")]
+    return tuple(said)
+
+
+def _visited(places: Places, row: Row, at: Position) -> Said:
+    tape = places.tape
+    said: list[tuple[str, Tone]] = [("◀ backward  ", "bwd"), (short(tape, row), "bright")]
+    plan = tape.plan(at.traversal)
+    assert plan is not None, f"expected a traversal at {at}"
+    if row.kind == "leaf":
+        state = tape.gradient_state(row.id, at)
+        return *said, (f" {circle(state)}", "bwd"), (_summed(tape, row, at, state), "muted")
+    if tape.gradient(row.id, at) is None:
+        return *said, (" was reached by nothing and sends nothing", "muted")
+    edges = plan.edges[at.place]
+    targets = list(dict.fromkeys(edge.target for edge in edges[: at.edges]))
+    states = [tape.gradient_state(target, at) for target in targets]
+    for i, (target, state) in enumerate(zip(targets[:NAMED], states, strict=False)):
+        said.append((" and to " if i else " sent its contribution to ", "text"))
+        said += [(short(tape, tape.rows[target]), "bright"), (f" {circle(state)}", "bwd")]
+    if len(targets) > NAMED:
+        said.append((f" and {len(targets) - NAMED} more", "muted"))
+    if at.edges < len(edges):
+        said.append((f"; {at.edges} of its {len(edges)} are sent", "muted"))
+    elif not all(state.is_final for state in states) and at.place + 1 < len(plan):
+        said.append((f"; {short(tape, tape.rows[plan.order[at.place + 1]])} is next", "muted"))
+    return tuple(said)
+
+
+def _summed(tape: Tape, leaf: Row, at: Position, state: GradientState) -> str:
+    what = ": the seed itself" if leaf.id == tape.root(at.traversal) else _sum_of(state.edges)
+    left = tape.left_by_earlier(leaf.id, at.traversal)
+    return what if left is None else f"{what}, added to what earlier traversals left"
+
+
+def _sum_of(edges: int) -> str:
+    return ": its one contribution" if edges == 1 else f": the sum of its {edges} contributions"
