@@ -76,7 +76,8 @@ def _(g: Array, y: Array, a: Array, *, exponent: Any) -> tuple[Array]:
     if np.ndim(exponent) == 0:
         return (g * exponent * a ** (exponent - 1) if exponent else np.zeros_like(g),)
     flat = exponent == 0
-    return (np.where(flat, 0, g * exponent * a ** np.where(flat, 1, exponent - 1)),)
+    steep = np.where(flat, 1, exponent)
+    return (np.where(flat, 0, g * steep * a ** (steep - 1)),)
 
 
 @op
@@ -181,10 +182,15 @@ def _(g: Array, y: Array, a: Array) -> tuple[Array]:
 
 @op
 def silu(a: Array) -> tuple[Array, Array]:
-    """a·sigmoid(a). The two halves of the exponential keep digits where sigmoid(a) alone would be subnormal."""
-    half = np.exp(0.5 * np.minimum(a, 0))
-    rest = half / (1 + np.exp(-1.0 * np.abs(a)))
-    return np.maximum(a, -1e4) * half * rest, half * rest  # below -1e4 all is 0, also at -inf
+    """a·sigmoid(a), to the last subnormal float32."""
+    s = sigmoid(a)
+    near = np.maximum(a, -1e4)  # below, all is 0: at -inf too
+    y = np.asarray(near * s)
+    far = near < -80  # here sigmoid loses its digits before the product does: eᵃ in two normal factors
+    if far.any():
+        tail = near[far]
+        y[far] = tail * math.exp(-44) * np.exp(tail + 44)
+    return y, s
 
 
 @silu.rule
