@@ -214,8 +214,8 @@ class Engine:
             self._go_on(task, outcome.value)
 
     def _go_on(self, task: Task, news: object) -> None:
-        if isinstance(news, Progress):
-            self._tell(task, JobProgress(task.request, news.done, news.total, news.text, news.value))
+        if isinstance(news, tuple):
+            self._tell(task, JobProgress(task.request, *Progress(*news)))
         elif news is not None:
             self._tell(task, self._shown(task, news, is_last=False))
         self._put(task)

@@ -11,7 +11,7 @@ from itertools import groupby
 from textual.binding import Binding
 
 BY_THE_SCREEN = """
-    axes command_line coordinates copy count edit enlarge enter export group help leave match move page
+    axes command_line coordinates copy count edit enlarge enter export group help largest leave move page
     palette panel play quit redraw scale screen search slice speed tab view
 """
 UI_ACTIONS = frozenset(BY_THE_SCREEN.split())
@@ -109,8 +109,8 @@ KEYS = (
     Key("%", "scale", "scale", (), "scale", "scale by tensor or by slice", "tensor", True),
     Key("^", "largest", "largest", (), "", "largest magnitude of this tensor", "tensor"),
     Key("/", "search", "search", (), "search", "search", "find", True),
-    Key(".", "next_match", "match", (1,), "match", "next", "find"),
-    Key("comma", "previous_match", "match", (-1,), "match", "previous", "find"),
+    Key(".", "next_match", "match-next", (), "match", "next", "find"),
+    Key("comma", "previous_match", "match-previous", (), "match", "previous", "find"),
     Key("!", "non_finite", "non-finite", (), "", "next NaN or Inf", "find"),
     Key("r", "rerun", "rerun", (), "", "run again", "everywhere"),
     Key("e", "edit", "edit", (), "", "edit text, target or backward root", "everywhere"),

@@ -5,7 +5,7 @@ they travel in is Textual's; where two of a kind lie next to each other the olde
 """
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual.message import Message
 
@@ -28,9 +28,8 @@ class Request:
         return " ".join(str(word) for word in (self.name, *self.args, *count))
 
 
-@dataclass(frozen=True)
-class Progress:
-    """What a generator of work yields to say how far it is."""
+class Progress(NamedTuple):
+    """What a generator of work yields to say how far it is; a plain (done, total) does as well."""
 
     done: int
     total: int | None = None

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Work = Callable[[], object]
 """Runs on the engine thread. What it returns is the result, unless that is a generator: then every step of it
-is a slice, what it yields is news (a Progress, a snapshot, or None for nothing to say), and what it returns is
-the result."""
+is a slice, what it yields is news (a Progress, or its first fields; a snapshot; None for nothing to say), and
+what it returns is the result."""
 
 
 class Priority(IntEnum):

@@ -15,6 +15,7 @@ from textual.message import Message
 
 from glassllm.autograd import tensor
 from glassllm.autograd.tensor import Tensor
+from glassllm.debug.recorder import record
 from tui.engine import NEWS_INTERVAL, Engine
 from tui.messages import (
     EngineFailed,
@@ -342,6 +343,21 @@ def test_a_hook_installed_inside_a_slice_keeps_the_cancelling_one_behind_it(desk
     assert set(recording.ops) == {"add"}
 
 
+def test_a_recording_is_cancelled_like_any_slice_and_left_complete(desk: Desk) -> None:
+    begun, tapes = threading.Event(), []
+
+    def work() -> None:
+        with record() as tape:
+            tapes.append(tape)
+            endless(begun)
+
+    request = desk.engine.submit(work, "work")
+    assert begun.wait(PATIENCE)
+    desk.engine.cancel(request)
+    assert isinstance(desk.end_of(request), JobCancelled)
+    assert {row.name for row in tapes[0].rows if row.kind == "node"} == {"add"}
+
+
 def test_what_waits_is_cancelled_without_ever_beginning(desk: Desk) -> None:
     gate, ran = desk.hold(), []
     job = desk.engine.submit(lambda: ran.append("job"), "job")
@@ -632,17 +648,18 @@ def test_news_comes_thirty_times_a_second_at_most_and_the_newest_is_never_lost()
     desk = Desk(clock=lambda: now[0])
     desk.engine.start()
 
-    def job() -> Iterator[Progress | str]:
+    def job() -> Iterator[tuple[int, int] | str]:
         for i in range(10):
             now[0] = i * NEWS_INTERVAL / 4
-            yield Progress(i, 10)
+            yield i, 10
         yield "a snapshot"
         return "done"
 
     request = desk.engine.submit(job, "job")
     desk.end_of(request)
     said = desk.inbox.of(request)
-    assert [m.done for m in said if isinstance(m, JobProgress)] == [0, 4, 8, 9]
+    told = [(m.done, m.total) for m in said if isinstance(m, JobProgress)]
+    assert told == [(0, 10), (4, 10), (8, 10), (9, 10)]
     assert [type(m) for m in said[-2:]] == [SnapshotReady, JobDone]
     desk.engine.close()
 
