@@ -1,8 +1,8 @@
 """The one table of commands. Keys, command line, palette, help and batch files are views of it.
 
-`perform(session, line)` checks the line and returns a generator that does the work slice by slice: it yields
-(done, total) and returns the snapshot. `run(session, line)` does it all at once. A command that cannot be done
-raises CommandError, one line that says what to do instead; the session is then as it was.
+`perform(session, line)`, or `perform(session, name, *arguments)`, checks what is asked and returns a generator
+that does it slice by slice: it yields (done, total) and returns the snapshot. `run` does it all at once. What
+cannot be done raises CommandError, one line that says what to do instead; the session is then as it was.
 """
 
 import re
@@ -35,16 +35,21 @@ class Argument:
 
 @dataclass(frozen=True)
 class Command:
-    """`method(session, *arguments)` does it; where it may take long, by returning a generator."""
+    """`method(session, *what it takes)` does it; where it may take long, by returning a generator."""
 
     name: str
-    arguments: tuple[Argument, ...]
+    takes: tuple[Argument, ...]
     method: Callable[..., Any]
     help: str
 
     @property
+    def arguments(self) -> str:
+        """Their usage: `[ROOT] [SEED]`."""
+        return " ".join(argument.usage for argument in self.takes)
+
+    @property
     def usage(self) -> str:
-        return " ".join([self.name, *(argument.usage for argument in self.arguments)])
+        return f"{self.name} {self.arguments}".strip()
 
 
 def _count(text: str) -> int:
@@ -102,14 +107,14 @@ _TABLE = (
     Command("visited-forward", (COUNT,), Session.visited_forward, "on to the place visited after"),
     Command("where", (), selecting.where, "say where the position is"),
     Command("select", (ROW,), selecting.select, "select a row: a path, or a node's number"),
-    Command("deselect", (), selecting.deselect, "select what is current"),
+    Command("here", (), selecting.here, "select what is current"),
     Command("select-next", (COUNT,), selecting.select_next, "select the next event"),
     Command("select-previous", (COUNT,), selecting.select_previous, "select the event before"),
     Command("producer", (COUNT,), selecting.producer, "select what this was computed from"),
     Command("consumer", (COUNT,), selecting.consumer, "select what uses this"),
     Command("search", (Argument("PATTERN", str, takes_rest=True),), selecting.search, "find rows by path or op"),
-    Command("match-next", (COUNT,), selecting.match_next, "select the next match"),
-    Command("match-previous", (COUNT,), selecting.match_previous, "select the match before"),
+    Command("match", (COUNT,), selecting.match_next, "select the next match"),
+    Command("match-back", (COUNT,), selecting.match_previous, "select the match before"),
     Command("non-finite", (), selecting.non_finite, "select the next value with NaN or Inf"),
     Command("backward", (ROOT, SEED), gradients.backward, "start a traversal, from the loss or from ROOT"),
     Command("zero-grad", (), gradients.zero_grad, "let the next traversal's leaf gradients start from nothing"),
@@ -136,10 +141,10 @@ def parse(line: str) -> tuple[Command, list[Any]]:
 
 def _named(name: str) -> Command:
     if not name:
-        raise CommandError("give a command; help lists them")
+        raise CommandError("give a command; ? lists them")
     if name not in COMMANDS:
         close = get_close_matches(name, COMMANDS, 2)
-        remedy = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(COMMANDS)}"
+        remedy = f"did you mean {' or '.join(close)}?" if close else "? lists them"
         raise CommandError(f"no command is called {name}; {remedy}")
     return COMMANDS[name]
 
@@ -148,30 +153,29 @@ def _words(command: Command, rest: str) -> list[str]:
     """The rest of a line, cut into as many words as the command takes; a cell's spaces are its own."""
     if not rest:
         return []
-    if command.arguments and command.arguments[-1].takes_rest:
-        return rest.split(None, len(command.arguments) - 1)
+    if command.takes and command.takes[-1].takes_rest:
+        return rest.split(None, len(command.takes) - 1)
     return re.findall(r"(?:\[[^\]]*\]|\S)+", rest)
 
 
 def _read(command: Command, words: Sequence[str]) -> tuple[Command, list[Any]]:
-    needed = sum(not argument.is_optional for argument in command.arguments)
-    if not needed <= len(words) <= len(command.arguments):
+    needed = sum(not argument.is_optional for argument in command.takes)
+    if not needed <= len(words) <= len(command.takes):
         raise CommandError(f"the command is {command.usage}")
-    return command, [argument.read(word) for argument, word in zip(command.arguments, words, strict=False)]
+    return command, [argument.read(word) for argument, word in zip(command.takes, words, strict=False)]
 
 
-def perform(session: Session, line: str) -> Performance:
-    """Check a line and return the work it asks for: a generator of (done, total) that returns the snapshot."""
-    return _perform(session, *parse(line))
+def perform(session: Session, line: str, *arguments: object, count: int | None = None) -> Performance:
+    """Check what is asked and return the work: a generator of (done, total) that returns the snapshot.
 
-
-def perform_named(
-    session: Session, name: str, args: Sequence[object] = (), count: int | None = None
-) -> Performance:
-    """The same for a command and its arguments, as a key gives them; `count` repeats one that can be repeated."""
-    command = _named(name)
-    words = [str(arg) for arg in args]
-    if count is not None and COUNT in command.arguments:
+    Asked by a line, or by a command's name and arguments, where an int means a row; `count` is the number typed
+    before a key, and repeats a command that can be repeated.
+    """
+    if not arguments and count is None:
+        return _perform(session, *parse(line))
+    command = _named(line)
+    words = [f"#{a}" if isinstance(a, int) and command.takes[:1] == (ROW,) else str(a) for a in arguments]
+    if count is not None and COUNT in command.takes:
         words.append(str(count))
     return _perform(session, *_read(command, words))
 
@@ -183,9 +187,9 @@ def _perform(session: Session, command: Command, arguments: list[Any]) -> Perfor
     return session.snapshot()
 
 
-def run(session: Session, line: str) -> Snapshot:
-    """Do what a line asks for, to its end."""
-    work = perform(session, line)
+def run(session: Session, line: str, *arguments: object, count: int | None = None) -> Snapshot:
+    """Do what is asked, to its end."""
+    work = perform(session, line, *arguments, count=count)
     while True:
         try:
             next(work)

@@ -53,7 +53,11 @@ class Recorder:
     def marked(self, step_id: str, value: Tensor | Array, layer: int | None) -> None:
         if self._outer is not None:
             self._outer.marked(step_id, value, layer)
-        row = self._row_of(value) if isinstance(value, Tensor) else None
+        row = None
+        if isinstance(value, Tensor):
+            row = self._row_of(value)
+            if row is None and value.node is not None:
+                row = self.adopt(value.node)
         if row is None or self.tape.rows[row].kind == "leaf":
             array = value.data if isinstance(value, Tensor) else value
             row = self.tape.add(Row(len(self.tape.rows), "note", step_id, "", np.array(array)))

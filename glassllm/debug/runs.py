@@ -19,6 +19,7 @@ from .tape import Tape
 
 DEFAULT_TEXT = "Once upon a time"
 DEFAULT_LENGTH = 12
+NO_LOSS = "one token has no next one: no loss"
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class ModelRun:
             given = given[:longest]
         run: tuple[int, ...] = tuple(given)
         if wanted is None and len(given) == 1:
-            notes.append("one token has no next one: no loss")
+            notes.append(NO_LOSS)
             return cls(model, name, run, None, tracked, tuple(notes))
         if wanted is None:
             run, wanted = run[:-1], given[1:]
@@ -64,7 +65,8 @@ class ModelRun:
 
     def with_targets(self, targets: Sequence[int] | None) -> Self:
         """The same ids with other targets; None: without a loss."""
-        changed = replace(self, targets=None if targets is None else tuple(targets))
+        notes = tuple(note for note in self.notes if note != NO_LOSS)
+        changed = replace(self, targets=None if targets is None else tuple(targets), notes=notes)
         changed._check()
         return changed
 
@@ -92,7 +94,6 @@ class ModelRun:
         return tape, self._facts(tape)
 
     def _facts(self, tape: Tape) -> RunFacts:
-        losses = [tape.rows[event.row].array for event in tape.events if event.step == "loss"]
         return RunFacts(
             name=self.name,
             tokens=texts(self.model, self.ids),
@@ -102,12 +103,17 @@ class ModelRun:
             dtype=str(self.model.E.dtype),
             tracked=self.tracked,
             fused=self.model.fused,
-            loss=float(losses[-1]) if losses else None,
+            loss=_loss(tape),
             events=len(tape.events),
             nodes=tape.node_count,
             parameters=sum(p.size for p in self.model.parameters()),
             notes=self.notes,
         )
+
+
+def _loss(tape: Tape) -> float | None:
+    losses = [tape.rows[event.row].array for event in tape.events if event.step == "loss"]
+    return float(losses[-1]) if losses else None
 
 
 def graph_facts(tape: Tape, name: str) -> RunFacts:
@@ -122,7 +128,7 @@ def graph_facts(tape: Tape, name: str) -> RunFacts:
         dtype=str(made[-1].array.dtype) if made else "",
         tracked=any(row.tracked for row in made),
         fused=False,
-        loss=None,
+        loss=_loss(tape),
         events=len(tape.events),
         nodes=tape.node_count,
         parameters=sum(row.array.size for row in tape.rows if row.parameter),

@@ -1,8 +1,9 @@
 """Commands that move the selection: what the panels show. They run nothing and leave the position alone."""
 
+from .health import health_of
 from .search import find_rows
 from .session import Session, Work
-from .snapshot import CommandError
+from .snapshot import CommandError, Health
 from .timeline import counted
 from .words import path, shape_text
 
@@ -18,7 +19,7 @@ def _show(session: Session, row: int, words: str = "") -> None:
     session.say(("▷ ", "text"), (path(session.tape, what), "bright"), (f"  {shape}{words}", "muted"))
 
 
-def deselect(session: Session) -> None:
+def here(session: Session) -> None:
     """Back to the position."""
     _show(session, session.tape.row_at(session.position))
 
@@ -74,7 +75,7 @@ def _turn(session: Session, way: str, row: int, choices: list[int]) -> None:
 
 
 def search(session: Session, pattern: str) -> None:
-    """Select the first match after the selection, and keep all of them for `match-next`."""
+    """Select the first match after the selection, and keep all of them for `match`."""
     session.matches = find_rows(session.tape, pattern)
     if not session.matches:
         raise CommandError(f"nothing matches {pattern}; patterns go by segment, as in blocks.*.attn.softmax")
@@ -103,17 +104,22 @@ def _show_match(session: Session, i: int) -> None:
 
 
 def non_finite(session: Session) -> Work:
-    """To the next row, in the order of the run, that holds a NaN or an Inf that no mask put there."""
+    """To the next row, in the order of the run, whose value or gradient holds a NaN or an unmasked Inf."""
     tape = session.tape
-    order = [*(row.id for row in tape.rows if row.kind == "leaf"), *tape.forward]
-    start = order.index(session.selection) + 1
+    order = [*tape.leaves, *tape.forward]
+    start = order.index(session.selection) + 1 if session.selection in order else 0
     for done, row in enumerate([*order[start:], *order[:start]], 1):
-        health = tape.count_health(row)
-        if health.nan or health.inf:
-            _show(session, row, f"  NaN {health.nan}, Inf {health.inf}")
-            return
+        for what, health in (("", tape.count_health(row)), (" in its gradient", _gradient_health(session, row))):
+            if health is not None and (health.nan or health.inf):
+                _show(session, row, f"  NaN {health.nan}, Inf {health.inf}{what}")
+                return
         yield done, len(order)
-    session.say(("every value is finite", "text"))
+    session.say(("every value and gradient here is finite", "text"))
+
+
+def _gradient_health(session: Session, row: int) -> Health | None:
+    gradient = session.tape.gradient(row, session.position)
+    return None if gradient is None else health_of(gradient)
 
 
 def where(session: Session) -> None:

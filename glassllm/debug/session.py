@@ -282,7 +282,8 @@ class Session:
         selected = self._known(was_selected)
         self.selection = self.selection if selected is None else selected
         loss = "no loss" if self.facts.loss is None else f"loss {self.facts.loss:.4f}"
-        facts = f"{len(self.facts.ids)} tokens, {self.facts.events} events, {loss}"
+        tokens = "1 token" if len(self.facts.ids) == 1 else f"{len(self.facts.ids)} tokens"
+        facts = f"{tokens}, {self.facts.events} events, {loss}"
         self.say(("▶ ", "fwd"), ("ran again", "bright"), (f"  {facts}", "text"), *self._notes())
 
     def _notes(self) -> Said:
