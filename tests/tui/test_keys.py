@@ -47,9 +47,9 @@ def test_upper_case_is_the_way_back(lower: str) -> None:
 
 @pytest.mark.parametrize("key", [key for key in KEYS if key.is_command], ids=lambda key: key.action)
 def test_every_command_exists_and_needs_no_more_than_the_key_gives(key: Key) -> None:
-    arguments = COMMANDS[key.command].arguments
-    needed = [argument for argument in arguments if not argument.is_optional]
-    assert len(needed) <= len(key.args) <= len(arguments)
+    takes = COMMANDS[key.command].takes
+    needed = [argument for argument in takes if not argument.is_optional]
+    assert len(needed) <= len(key.args) <= len(takes)
 
 
 def test_every_action_of_the_screen_has_a_key() -> None:
