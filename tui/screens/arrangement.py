@@ -10,7 +10,7 @@ EVENTS_LEAST, GRAPH_MOST = 30, 60
 class Arrangement:
     """Columns of each panel (0: not there as a column) and which of the rows below and above are shown.
 
-    `tabs` says that the graph is a tab of the one panel beside the events; `single` that one panel shows at a time.
+    `tabs`: the graph is a tab of the panel beside the events. `single`: one panel shows at a time.
     """
 
     events: int

@@ -1,0 +1,135 @@
+"""The application: one engine thread behind, one screen in front, and messages between them."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.app import App
+from textual.theme import Theme as TextualTheme
+
+from . import log
+from .draw.palette import TOKENS, Colors, Palette, Theme
+from .engine import Engine
+from .messages import EngineFailed, JobCancelled, JobProgress, Request, SnapshotReady
+from .screens.fault import FaultScreen
+from .screens.loading import LoadingScreen
+
+if TYPE_CHECKING:
+    from glassllm.debug.session import Session
+
+    from .screens.debug import DebugScreen
+
+USER_FAULTS = ("CommandError", "CheckpointError")
+"""Exceptions whose text is meant for the person at the keys; all others are failures of ours."""
+
+
+def perform(session: "Session", request: Request) -> object:
+    """Run one command on the session; on the engine thread."""
+    from glassllm.debug.commands import perform as run
+
+    return run(session, request.name, *request.args, count=request.count)
+
+
+class GlassApp(App[None]):
+    """`path` is opened on the engine thread after the first frame; `refusal` is set where it cannot be."""
+
+    CSS_PATH = "app.tcss"
+    TITLE = "glassllm-tui"
+
+    def __init__(
+        self,
+        path: Path,
+        text: str | None = None,
+        ids: Sequence[int] | None = None,
+        theme: Theme = "dark",
+        colors: Colors | None = None,
+        build: "Callable[[], object] | None" = None,
+    ):
+        super().__init__()
+        self.path = path
+        self.refusal = ""
+        self._text, self._ids = text, ids
+        depth = colors or ("256" if self.console.color_system in ("256", "standard") else "truecolor")
+        self.palette = Palette(theme, depth)
+        self.register_theme(chrome(self.palette))
+        self.theme = "glass"
+        self.engine = Engine(self.post_message, build or self._open, perform)
+        self._version = 0
+
+    def _open(self) -> object:
+        """On the engine thread: numpy, the engine and the panels are imported while the first frame stands."""
+        from glassllm.debug.opening import open_file
+
+        from .screens import debug
+
+        assert debug
+        return open_file(self.path, self._text, self._ids)
+
+    def on_mount(self) -> None:
+        self.push_screen(LoadingScreen(self.palette, self.path.name))
+        self.call_after_refresh(self.engine.start)
+
+    def on_unmount(self) -> None:
+        self.engine.close()
+
+    @property
+    def debug(self) -> "DebugScreen":
+        """The debug screen, also while something lies over it."""
+        from .screens.debug import DebugScreen
+
+        return next(screen for screen in self.screen_stack if isinstance(screen, DebugScreen))
+
+    async def on_snapshot_ready(self, message: SnapshotReady) -> None:
+        if not self._version:
+            await self._open_debug()
+        if message.version > self._version:
+            self._version = message.version
+            self.debug.take(message.snapshot)
+
+    async def _open_debug(self) -> None:
+        """Take the place of the loading screen; what the screen draws with was imported by the engine thread."""
+        from .screens.debug import DebugScreen
+
+        await self.switch_screen(DebugScreen(self.palette, self.path.name, self.engine))
+
+    def on_job_progress(self, message: JobProgress) -> None:
+        if self._version:
+            self.debug.progress(message)
+
+    def on_job_cancelled(self, message: JobCancelled) -> None:
+        self.debug.say((("stopped  ", "stop"), (str(message.job), "text")))
+
+    def on_engine_failed(self, message: EngineFailed) -> None:
+        if message.request.name == "open" and self._version == 0:
+            self._refuse(message)
+        elif message.kind in USER_FAULTS:
+            self.debug.say((("✗ ", "stop"), (message.text, "text")))
+        else:
+            path = log.write(f"{message.request}: {message.text}", message.details)
+            self.push_screen(FaultScreen(self.palette, message, path))
+
+    def _refuse(self, message: EngineFailed) -> None:
+        """Nothing could be opened: leave, and let the shell say why in one line."""
+        self.refusal = message.text or message.kind
+        if message.kind not in (*USER_FAULTS, "ValueError", "IndexError"):
+            path = log.write(f"opening {self.path}", message.details)
+            where = f"; see {log.shown(path)}" if path else ""
+            self.refusal = f"{self.path}: {message.kind}: {self.refusal}{where}"
+        self.exit(return_code=2)
+
+
+def chrome(palette: Palette) -> TextualTheme:
+    """The palette's tokens as a theme of Textual's, for the few widgets that a stylesheet colours."""
+    tokens = {name: palette.hex(name) for name in TOKENS[palette.theme]}
+    return TextualTheme(
+        name="glass",
+        primary=tokens["fwd"],
+        secondary=tokens["bwd"],
+        foreground=tokens["text"],
+        background=tokens["bg"],
+        surface=tokens["raised"],
+        panel=tokens["panel"],
+        error=tokens["stop"],
+        dark=palette.theme == "dark",
+        variables={f"glass-{name}": value for name, value in tokens.items()},
+    )

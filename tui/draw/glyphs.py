@@ -1,0 +1,24 @@
+"""Signs: the shape says what a thing is, the filling says how far it is."""
+
+from glassllm.debug.snapshot import GradientState
+
+RECORDED, NOT_YET = "■", "□"
+FORWARD, BACKWARD, SELECTED = "▶", "◀", "▷"
+FOLDED, OPEN = "▸", "▾"
+FAULT = "!"
+
+
+def gradient_glyph(state: GradientState) -> tuple[str, str]:
+    """The circle of a gradient's state and the colour token it has."""
+    if not state.takes:
+        return "–", "faint"
+    if state.is_final:
+        return "●", "bwd"
+    if state.delivered:
+        return "◐", "bwd"
+    return "○", "faint"
+
+
+def of_edges(state: GradientState) -> str:
+    """`1/2`: contributions delivered of all; empty where there are none."""
+    return f"{state.delivered}/{state.edges}" if state.takes and state.edges else ""

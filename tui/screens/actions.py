@@ -1,0 +1,275 @@
+"""What keys do on the debug screen: each action asks the engine for a command, or moves one panel."""
+
+from pathlib import Path
+
+from textual.screen import Screen
+
+from glassllm.debug.snapshot import Said, Snapshot
+from tui.dump import export
+from tui.engine import Engine
+from tui.keys import BY_ACTION, UI_ACTIONS, later
+from tui.messages import Request
+from tui.widgets.command_line import CommandLine
+from tui.widgets.events import EventsPanel
+from tui.widgets.graph import GraphPanel
+from tui.widgets.status import StatusRow
+from tui.widgets.tensor import TensorPanel
+from tui.widgets.tokens import TokenStrip
+from tui.widgets.track import Track
+
+from .help import HelpScreen
+from .pace import Pace
+
+MOST_COUNT = 999_999
+BUSY_AFTER = 0.15
+"""Seconds after which a command that is not answered yet says so."""
+
+
+class Actions(Screen[None]):
+    """The actions of `tui.keys` as methods, and the answers to what widgets post."""
+
+    engine: Engine
+    snapshot: Snapshot | None
+    events: EventsPanel
+    graph: GraphPanel
+    tensor: TensorPanel
+    status: StatusRow
+    line: CommandLine
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_enlarged = False
+        self.pace = Pace(self, self._play_on, lambda: self.engine.activity.is_idle)
+        self._count = 0
+        self._asked: Request | None = None
+
+    def say(self, said: Said) -> None:
+        self.status.say(said)
+
+    # Asking the engine
+
+    def ask(self, command: str, *args: object, count: int | None = None) -> None:
+        """Run a command of the session; its answer arrives as a snapshot."""
+        self._asked = self.engine.command(command, *args, count=count)
+        self.set_timer(BUSY_AFTER, self._note_busy)
+
+    def _note_busy(self) -> None:
+        """Say that the engine is still busy, and with what."""
+        activity = self.engine.activity
+        if self._asked is None or activity.is_idle:
+            return
+        running = activity.running
+        is_ours = running == self._asked or running is None
+        self.status.pend("computing…   esc stops" if is_ours else f"waits for {running}   esc stops")
+
+    def answered(self) -> None:
+        """Nothing is waited for any more."""
+        self._asked = None
+        self.status.pend("")
+
+    def action_command(self, action: str) -> None:
+        key = BY_ACTION[action]
+        self.ask(key.command, *key.args, count=self.counted())
+
+    def action_count(self, digit: int) -> None:
+        self._count = min(self._count * 10 + digit, MOST_COUNT)
+        self.status.pend(f"{self._count}…" if self._count else "")
+
+    def counted(self) -> int | None:
+        """The number typed before this key; None where none was typed."""
+        count, self._count = self._count or None, 0
+        self.status.pend("")
+        return count
+
+    def action_later(self, key: str) -> None:
+        self.say(((later(key), "muted"),))
+
+    # Playing
+
+    def action_play(self) -> None:
+        self.pace.toggle()
+        self._say_pace()
+
+    def action_speed(self, by: int) -> None:
+        self.pace.change(by)
+        self._say_pace()
+
+    def _say_pace(self) -> None:
+        state = "playing" if self.pace.is_playing else "paused"
+        self.say(((state, "fwd"), (f"  {self.pace.speed} events a second   ", "muted"), ("+ −", "bright"),
+                  (" speed   ", "muted"), ("space", "bright"), (" play, pause", "muted")))  # fmt: skip
+
+    def _play_on(self) -> None:
+        self.ask("next")
+
+    def halt_at_end(self, before: Snapshot | None, now: Snapshot) -> None:
+        """Stop playing where a step leads nowhere."""
+        if self.pace.is_playing and before is not None and before.position == now.position:
+            self.pace.stop()
+
+    # Moving inside panels
+
+    def action_move(self, direction: str) -> None:
+        by = self.counted() or 1
+        if self.focused is self.tensor:
+            self.tensor.move(direction, by)
+        elif self.focused is self.graph:
+            self.graph.move(direction, by)
+        elif direction in ("up", "down"):
+            self.events.move(by if direction == "down" else -by)
+
+    def action_page(self, by: int) -> None:
+        panel = self.focused if self.focused in (self.graph, self.tensor) else self.events
+        panel.page(by)
+
+    def action_panel(self, by: int) -> None:
+        panels = [self.events, self.graph, self.tensor]
+        at = panels.index(self.focused) if self.focused in panels else 0
+        panel = panels[(at + by) % len(panels)]
+        panel.display = True  # a hidden widget takes no focus; the layout follows the focus
+        panel.focus()
+
+    def action_enter(self) -> None:
+        if self.focused is self.graph:
+            self.graph.toggle()
+        elif self.focused is self.tensor:
+            self.ask("producer")
+        elif not self.events.open_fold():
+            self.tensor.display = True
+            self.tensor.focus()
+
+    def action_group(self) -> None:
+        (self.graph if self.focused is self.graph else self.events).toggle()
+
+    def action_view(self) -> None:
+        self.graph.toggle_view()
+
+    def action_tab(self, by: int) -> None:
+        self.tensor.turn_tab(by)
+
+    def action_slice(self, by: int) -> None:
+        self.tensor.turn_slice(by * (self.counted() or 1))
+
+    def action_axes(self) -> None:
+        self.tensor.turn_axes()
+
+    def action_scale(self) -> None:
+        self.tensor.toggle_scale()
+
+    def action_largest(self) -> None:
+        self.tensor.go_to_largest()
+
+    def action_enlarge(self) -> None:
+        self.is_enlarged = not self.is_enlarged
+        self.lay_out()
+
+    def lay_out(self) -> None:
+        """Give every panel its columns."""
+        raise NotImplementedError
+
+    def action_leave(self) -> None:
+        """What esc does: the first of these that applies."""
+        self.counted()
+        if self.pace.is_playing:
+            self.action_play()
+        elif self._asked is not None and not self.engine.activity.is_idle:
+            self.engine.cancel(self._asked)
+        elif self.is_enlarged:
+            self.action_enlarge()
+        elif self.focused is not self.events:
+            self.events.display = True
+            self.events.focus()
+        else:
+            self.ask("here")
+
+    # The command line
+
+    def action_command_line(self) -> None:
+        self.line.open("command")
+
+    def action_search(self) -> None:
+        self.line.open("search")
+
+    def action_coordinates(self) -> None:
+        self.line.open("coordinates")
+
+    def action_edit(self) -> None:
+        if self.snapshot is not None:
+            self.line.open("command", "text " + "".join(self.snapshot.run.tokens).strip())
+
+    def action_match(self, by: int) -> None:
+        self.ask("match" if by > 0 else "match-back", count=self.counted())
+
+    def on_command_line_entered(self, entered: CommandLine.Entered) -> None:
+        self.events.focus()
+        if entered.kind == "coordinates":
+            self.say(self.tensor.go_to(entered.text))
+        elif entered.kind == "search":
+            self.ask("search", entered.text)
+        else:
+            self._run(entered.text)
+
+    def _run(self, text: str) -> None:
+        """A line of the command line: a word of the screen's own, or a command of the session."""
+        word = text.split()[0]
+        name = {"q": "quit", "w": "export"}.get(word, word)
+        if name in UI_ACTIONS and hasattr(self, f"action_{name}"):
+            self.call_later(self.run_action, f"{name}()")
+        else:
+            self.ask(text)
+
+    def on_command_line_closed(self) -> None:
+        self.events.focus()
+
+    # Everything else
+
+    def action_help(self) -> None:
+        self.app.push_screen(HelpScreen(self.status.palette, self.focused.id if self.focused else "events"))
+
+    def action_palette(self) -> None:
+        self.app.action_command_palette()
+
+    def action_copy(self) -> None:
+        text = self.tensor.copied()
+        self.app.copy_to_clipboard(text)
+        self.say((("copied  ", "muted"), (text.splitlines()[0] if text else "nothing", "text")))
+
+    def action_export(self) -> None:
+        try:
+            paths = export(self.app, Path.cwd())
+        except OSError as error:
+            self.say((("✗ ", "stop"), (f"not exported: {error}; start in a folder you can write", "text")))
+        else:
+            self.say((("exported  ", "muted"), ("  ".join(path.name for path in paths), "text")))
+
+    def action_redraw(self) -> None:
+        self.refresh(layout=True)
+        self.app.refresh(repaint=True)
+
+    def action_screen(self) -> None:
+        self.say((("debug is the only screen there is", "muted"),))
+
+    def action_quit(self) -> None:
+        self.app.exit()
+
+    # What widgets post
+
+    def on_events_panel_selected(self, message: EventsPanel.Selected) -> None:
+        self.ask("select", message.row)
+
+    def on_graph_panel_select_row(self, message: GraphPanel.SelectRow) -> None:
+        self.ask("select", message.row)
+
+    def on_track_clicked(self, message: Track.Clicked) -> None:
+        self.ask("select", message.row)
+
+    def on_token_strip_clicked(self, message: TokenStrip.Clicked) -> None:
+        self.tensor.go_to_token(message.token)
+
+    def on_tensor_panel_cell_moved(self, message: TensorPanel.CellMoved) -> None:
+        self.frame()
+        self.events.follow_token(message.token)
+
+    def frame(self) -> None:
+        """Paint the rows around the panels."""
+        raise NotImplementedError

@@ -1,0 +1,148 @@
+"""The debug screen: composes the panels, hands each the newest snapshot, and shows what it is told."""
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+
+from glassllm.debug.snapshot import Said, Snapshot
+from tui.draw.palette import Palette
+from tui.draw.text import Span, text_row
+from tui.engine import Engine
+from tui.keys import bindings
+from tui.messages import JobProgress
+from tui.widgets.command_line import CommandLine
+from tui.widgets.events import EventsPanel
+from tui.widgets.footer import Footer
+from tui.widgets.graph import GraphPanel
+from tui.widgets.header import Header
+from tui.widgets.page import Page
+from tui.widgets.rule import RulePanel
+from tui.widgets.status import StatusRow
+from tui.widgets.tensor import TensorPanel
+from tui.widgets.tokens import TokenStrip
+from tui.widgets.track import Track
+
+from .actions import Actions
+from .arrangement import SMALLEST, Arrangement, arrange
+
+FIRST_LINE: Said = (
+    ("n", "bright"), (" next event   ", "muted"), ("s", "bright"), (" next op   ", "muted"),
+    ("c", "bright"), (" to the loss, and again back from it   ", "muted"), ("?", "bright"), (" all keys", "muted"),
+)  # fmt: skip
+
+
+class DebugScreen(Actions):
+    """Everything a person does here is a command of the session, or a movement inside one panel."""
+
+    BINDINGS = bindings()
+
+    def __init__(self, palette: Palette, file: str, engine: Engine):
+        super().__init__()
+        self.engine = engine
+        self.snapshot: Snapshot | None = None
+        self.header = Header(palette, file)
+        self.track = Track(palette)
+        self.events = EventsPanel(palette)
+        self.graph = GraphPanel(palette)
+        self.tensor = TensorPanel(palette)
+        self.rule = RulePanel(palette)
+        self.tokens = TokenStrip(palette)
+        self.status = StatusRow(palette)
+        self.line = CommandLine(palette)
+        self.keys = Footer(palette)
+        self.gutters = [Page(palette, "bg", classes="gutter") for _ in range(2)]
+        self.blank = Page(palette, "bg", id="blank")
+        self.small = Page(palette, "bg", id="small")
+        self._palette = palette
+        self._file = file
+        self._right = "tensor"  # which panel stands beside the events where only one fits
+
+    def compose(self) -> ComposeResult:
+        yield self.header
+        yield self.track
+        with Horizontal(id="panels"):
+            yield self.events
+            yield self.gutters[0]
+            yield self.graph
+            yield self.gutters[1]
+            yield self.tensor
+        yield from (self.blank, self.rule, self.tokens, self.status, self.keys, self.line, self.small)
+
+    def on_mount(self) -> None:
+        self.events.focus()
+        self.say((("opening ", "muted"), (self._file, "text")))
+
+    # What it shows
+
+    def take(self, snapshot: Snapshot) -> None:
+        """Show a newer snapshot."""
+        before, self.snapshot = self.snapshot, snapshot
+        self.say(FIRST_LINE if before is None and not snapshot.run.notes else snapshot.said)
+        self.answered()
+        self.halt_at_end(before, snapshot)
+        self.events.draw(snapshot)
+        self.graph.draw(snapshot)
+        self.tensor.draw(snapshot)
+        self.frame()
+
+    def frame(self) -> None:
+        """Paint the rows around the panels, which follow the cell cursor and the focus."""
+        snapshot, cell = self.snapshot, self.tensor.cell
+        self.header.draw(snapshot, self.activity_words())
+        self.keys.draw(self.panel, snapshot is not None and snapshot.position.traversal > 0)
+        self.blank.show([])
+        if snapshot is not None:
+            self.track.draw(snapshot)
+            self.rule.draw(snapshot, cell, self.tensor.region.x + 1)
+            self.tokens.draw(snapshot, cell)
+
+    def progress(self, news: JobProgress) -> None:
+        total = f"/{news.total}" if news.total else ""
+        self.status.pend(f"{news.job}  {news.done}{total}   esc stops")
+
+    def activity_words(self) -> str:
+        """Who holds the engine, where that is news."""
+        return ""
+
+    @property
+    def panel(self) -> str:
+        """The focused panel's name."""
+        return {self.graph: "graph", self.tensor: "tensor"}.get(self.focused, "events")  # type: ignore[call-overload]
+
+    # Where it shows it
+
+    def on_resize(self) -> None:
+        self.lay_out()
+
+    def on_descendant_focus(self) -> None:
+        self.lay_out()
+
+    def lay_out(self) -> None:
+        """Give every panel its columns; widgets repaint themselves when their size changes."""
+        if self.panel != "events":
+            self._right = self.panel
+        place = arrange(self.size.width, self.size.height)
+        self._show_rows(place)
+        self._show_panels(place)
+        self.call_after_refresh(self.frame)
+
+    def _show_rows(self, place: Arrangement) -> None:
+        self.track.display = place.has_track
+        self.blank.display = place.has_blank
+        self.rule.display, self.rule.styles.height = place.rules > 0, place.rules or 1
+        self.tokens.display = place.has_tokens
+        self.small.display = place.is_too_small
+        size = f"{self.size.width}x{self.size.height}"
+        words = f" {size} is too small; {SMALLEST[0]}x{SMALLEST[1]} is needed"
+        self.small.show([text_row([Span(words)], self.size.width, self._palette, "bg")])
+
+    def _show_panels(self, place: Arrangement) -> None:
+        columns = {"events": place.events, "graph": place.graph, "tensor": place.tensor}
+        if self.is_enlarged or place.single:
+            columns = dict.fromkeys(columns, 0) | {self.panel: self.size.width}
+        elif place.tabs:
+            columns = {"events": place.events, "graph": 0, "tensor": 0} | {self._right: place.tensor}
+        for panel in (self.events, self.graph, self.tensor):
+            wide = columns[panel.id or ""]
+            panel.display, panel.styles.width = wide > 0, wide or 1
+        self.gutters[0].display = columns["events"] > 0 and columns["graph"] + columns["tensor"] > 0
+        self.gutters[1].display = columns["graph"] > 0 and columns["tensor"] > 0

@@ -1,0 +1,35 @@
+"""The help over the screen, drawn from the key table."""
+
+from collections.abc import Sequence
+
+from textual.binding import Binding
+
+from tui.draw.palette import Palette
+from tui.draw.text import Row
+
+from .help_page import help_rows
+from .overlay import Overlay
+
+
+class HelpScreen(Overlay):
+    """Keys and signs; turns its pages where they do not fit on one."""
+
+    BINDINGS = [
+        Binding("question_mark", "close", "close", show=False),
+        Binding("down,j,pagedown,space,right", "turn(1)", "next page", show=False),
+        Binding("up,k,pageup,left", "turn(-1)", "previous page", show=False),
+    ]
+
+    def __init__(self, palette: Palette, panel: str):
+        super().__init__(palette)
+        self._panel = panel
+        self._turned = 0
+        self._pages = 1
+
+    def draw(self, width: int, height: int) -> Sequence[Row]:
+        rows, self._pages = help_rows(self._panel, self._turned, width, height, self.palette)
+        return rows
+
+    def action_turn(self, by: int) -> None:
+        self._turned = (self._turned + by) % self._pages
+        self._place()

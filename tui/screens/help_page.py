@@ -1,0 +1,94 @@
+"""The help: keys of the focused panel first, then all others, then the signs, flowing in columns over pages."""
+
+from collections.abc import Sequence
+
+from tui.draw.palette import Palette
+from tui.draw.text import Row, Span, Words, cut, fit, segments, text_row
+from tui.keys import Entry, help_sections
+
+COLUMN = 44
+INSIDE = 2  # columns of padding at either side
+SIGNS = (
+    Entry("■ □", "value recorded, not yet"),
+    Entry("● ◐ ○", "gradient final, k of n, none"),
+    Entry("–", "takes no gradient"),
+    Entry("▶ ◀", "current, forward, backward"),
+    Entry("▷", "selected, not current"),
+    Entry("▸ ▾", "folded, open"),
+    Entry("+ -", "cell beyond the scale"),
+    Entry("·", "masked or exactly 0"),
+    Entry("[ ]", "cell cursor"),
+)
+SIGN_COLORS = {"● ◐ ○": "bwd", "▶ ◀": "fwd"}
+Line = tuple[Span, ...]
+
+
+def help_rows(panel: str, page: int, width: int, height: int, palette: Palette) -> tuple[list[Row], int]:
+    """The rows of one page, and how many pages there are."""
+    wide = min(width - 4 if width >= 100 else width - 2, 3 * COLUMN + 2 * INSIDE)
+    count = max((wide - 2 * INSIDE) // 36, 1)
+    each = (wide - 2 * INSIDE) // count
+    room = max(height - 8, 6)
+    columns = flowed([*blocks(panel, each), cell_block(palette)], room)
+    pages = -(-len(columns) // count)
+    page = page % pages
+    shown = columns[page * count : (page + 1) * count]
+    right: Words = [
+        Span("esc", "bright", bold=True), Span(" closes", "muted"),
+        *([Span(f"   {page + 1}/{pages}", "text"), Span(" ↓", "muted")] if pages > 1 else []),
+        Span("  "),
+    ]  # fmt: skip
+    title = text_row(
+        [Span("  help", "bright", bold=True), Span(f"  {panel} panel", "muted")], wide, palette, "raised", right
+    )
+    empty = text_row([], wide, palette, "raised")
+    body = [
+        _across([c[y] if y < len(c) else () for c in shown], each, wide, palette)
+        for y in range(max(map(len, shown)))
+    ]
+    return [empty, title, empty, *body, empty], pages
+
+
+def _across(lines: Sequence[Line], each: int, wide: int, palette: Palette) -> Row:
+    row = segments([Span(" " * INSIDE)], palette, "raised")
+    for line in lines:
+        row += fit(segments(line, palette, "raised"), each, palette, "raised")
+    return fit(row, wide, palette, "raised")
+
+
+def blocks(panel: str, width: int) -> list[list[Line]]:
+    """Each section as lines: a title, then keys and what they do."""
+    sections = [*help_sections(panel), ("signs", list(SIGNS))]
+    return [
+        [(Span(title, "muted"),), *(_entry(e, width) for e in entries)] for title, entries in sections if entries
+    ]
+
+
+def _entry(entry: Entry, width: int) -> Line:
+    fg = SIGN_COLORS.get(entry.keys, "bright")
+    return Span(entry.keys.ljust(13), fg, bold=True), Span(cut(entry.words, width - 14))
+
+
+def cell_block(palette: Palette) -> list[Line]:
+    """The colours of a cell."""
+    return [
+        (Span("cells", "muted"),),
+        (Span("orange       ", "pos", bold=True), Span("positive; lighter is larger")),
+        (Span("blue         ", "neg", bold=True), Span("negative; lighter is larger")),
+        (Span("×", "nanfg", bg="nan"), Span("            NaN, "), Span("▲▼", "nanfg", bg="nan"), Span(" ±Inf")),
+    ]
+
+
+def flowed(parts: list[list[Line]], height: int) -> list[list[Line]]:
+    """The blocks in columns of `height` lines, a blank line between two; a block too long for a rest is broken."""
+    columns: list[list[Line]] = [[]]
+    for part in parts:
+        if columns[-1] and len(columns[-1]) + 1 + min(len(part), 4) > height:
+            columns.append([])
+        elif columns[-1]:
+            columns[-1].append(())
+        for line in part:
+            if len(columns[-1]) >= height:
+                columns.append([])
+            columns[-1].append(line)
+    return columns

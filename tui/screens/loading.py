@@ -1,0 +1,28 @@
+"""What stands there until the file is open: painted before the engine or anything it needs is imported."""
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.screen import Screen
+
+from tui.draw.palette import Palette
+from tui.draw.text import Span, text_row
+from tui.widgets.page import Page
+
+
+class LoadingScreen(Screen[None]):
+    """The header row and a quiet page."""
+
+    BINDINGS = [Binding("q,ctrl+q", "app.quit", "quit", show=False)]
+
+    def __init__(self, palette: Palette, file: str):
+        super().__init__()
+        self._palette = palette
+        self._file = file
+        self._page = Page(palette, "bg")
+
+    def compose(self) -> ComposeResult:
+        yield self._page
+
+    def on_resize(self) -> None:
+        name = [Span(f" {self._file}   ", "bright", bold=True)]
+        self._page.show([text_row(name, self.size.width, self._palette, "raised", [Span("opening… ", "muted")])])

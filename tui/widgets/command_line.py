@@ -1,0 +1,156 @@
+"""The command line: one row to type in, completions rising from it, a ghost of the rest."""
+
+from dataclasses import dataclass
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.suggester import Suggester
+from textual.widgets import Input, Static
+
+from glassllm.debug.commands import COMMANDS, Command
+from tui.draw.palette import Palette
+from tui.draw.text import Row, Span, text_row
+
+from .page import Page
+
+MOST_COMPLETIONS = 9
+PROMPTS = {"command": ":", "search": "/", "coordinates": "@"}
+
+
+def matching(text: str) -> list[Command]:
+    """The commands that the first word begins, while it is still being typed."""
+    word = text.lstrip()
+    return [] if " " in word else [command for name, command in sorted(COMMANDS.items()) if name.startswith(word)]
+
+
+def completion_rows(found: list[Command], chosen: int, width: int, palette: Palette) -> list[Row]:
+    """A head, then one row a command: name and arguments, and what it does."""
+    if not found:
+        return []
+    first = max(0, min(chosen - MOST_COMPLETIONS // 2, len(found) - MOST_COMPLETIONS + 1))
+    head = text_row([Span(" commands", "muted")], width, palette, "raised", [Span(f"{len(found)} ", "muted")])
+    rows = [head]
+    for i, command in list(enumerate(found))[first : first + MOST_COMPLETIONS - 1]:
+        is_chosen = i == chosen
+        usage = f"{command.name} {command.arguments}".strip()
+        words = [
+            Span(" ▸ " if is_chosen else "   ", "bright"),
+            Span(usage.ljust(28), "bright" if is_chosen else "text", bold=is_chosen),
+            Span(" " + command.help, "muted"),
+        ]
+        rows.append(text_row(words, width, palette, "select" if is_chosen else "raised"))
+    return rows
+
+
+class CommandNames(Suggester):
+    """The ghost text: the first command that what is typed begins."""
+
+    def __init__(self) -> None:
+        super().__init__(use_cache=True, case_sensitive=True)
+
+    async def get_suggestion(self, value: str) -> str | None:
+        found = matching(value) if value.strip() else []
+        return found[0].name if found else None
+
+
+class CommandLine(Vertical):
+    """Opened with a kind of prompt; says what was entered, or that it was closed."""
+
+    @dataclass
+    class Entered(Message):
+        """A line was entered: a command, a pattern to search for, coordinates to go to."""
+
+        kind: str
+        text: str
+
+    class Closed(Message):
+        """The line was left without entering anything."""
+
+    def __init__(self, palette: Palette):
+        super().__init__(id="command-line")
+        self.palette = palette
+        self.kind = "command"
+        self._chosen = 0
+        self._history: list[str] = []
+        self._past = 0
+
+    def compose(self) -> ComposeResult:
+        yield Page(self.palette, "raised", id="completions")
+        with Horizontal(id="prompt-row"):
+            yield Static(":", id="prompt")
+            yield Input(id="line", compact=True, suggester=CommandNames(), select_on_focus=False)
+
+    def open(self, kind: str, text: str = "") -> None:
+        """Show the line with `text` already typed."""
+        self.kind, self._chosen, self._past = kind, 0, len(self._history)
+        self.query_one("#prompt", Static).update(PROMPTS[kind], layout=False)
+        line = self.query_one(Input)
+        line.cursor_blink = False
+        line.value = text
+        line.cursor_position = len(text)
+        self.display = True
+        line.focus()
+        self._complete()
+
+    def close(self) -> None:
+        self.display = False
+        self.post_message(self.Closed())
+
+    def on_input_changed(self) -> None:
+        self._chosen = 0
+        self._complete()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        text = event.value.strip()
+        if text:
+            self._history.append(text)
+            self.display = False
+            self.post_message(self.Entered(self.kind, text))
+        else:
+            self.close()
+
+    def on_key(self, event: events.Key) -> None:
+        keys = {"escape": self.close, "tab": self._take, "down": self._next, "up": self._previous}
+        if action := keys.get(event.key):
+            event.stop()
+            event.prevent_default()
+            action()
+
+    def _found(self) -> list[Command]:
+        return matching(self.query_one(Input).value) if self.kind == "command" else []
+
+    def _take(self) -> None:
+        """Complete to the chosen command."""
+        if found := self._found():
+            line = self.query_one(Input)
+            line.value = found[self._chosen].name + " "
+            line.cursor_position = len(line.value)
+
+    def _next(self) -> None:
+        if self._past < len(self._history):
+            self._recall(1)
+        elif found := self._found():
+            self._chosen = (self._chosen + 1) % len(found)
+            self._complete()
+
+    def _previous(self) -> None:
+        if self._chosen:
+            self._chosen -= 1
+            self._complete()
+        else:
+            self._recall(-1)
+
+    def _recall(self, by: int) -> None:
+        """Walk through the lines entered before."""
+        self._past = max(0, min(self._past + by, len(self._history)))
+        line = self.query_one(Input)
+        line.value = self._history[self._past] if self._past < len(self._history) else ""
+        line.cursor_position = len(line.value)
+
+    def _complete(self) -> None:
+        page = self.query_one("#completions", Page)
+        rows = completion_rows(self._found(), self._chosen, self.screen.size.width, self.palette)
+        page.styles.height = len(rows)
+        page.show(rows)

@@ -1,0 +1,199 @@
+"""The event list: every moment with its shape and state, and under it what belongs to the position."""
+
+from collections.abc import Sequence
+
+from textual import events
+from textual.message import Message
+
+from glassllm.debug.runs import next_tokens
+from glassllm.debug.snapshot import Snapshot
+from glassllm.debug.timeline import counted, event_of
+from tui.draw.event_list import Line, head_row, line_of, line_row, lines_of, window
+from tui.draw.leaf_list import leaf_rows, next_token_rows
+from tui.draw.palette import Palette
+from tui.draw.text import Row, Span, blank, text_row
+
+from .page import Page
+
+
+class EventsPanel(Page, can_focus=True):
+    """Folds and scrolls by itself; moving the cursor asks for another selection and runs nothing."""
+
+    class Selected(Message):
+        """The row the cursor moved to."""
+
+        def __init__(self, row: int):
+            super().__init__()
+            self.row = row
+
+    def __init__(self, palette: Palette):
+        super().__init__(palette, "panel", id="events")
+        self._snapshot: Snapshot | None = None
+        self._lines: Sequence[Line] = ()
+        self._opened: frozenset[int] = frozenset()
+        self._shut: frozenset[int] = frozenset()
+        self._made_for: object = None
+        self._top = 0
+        self._list_height = 0
+
+    def draw(self, snapshot: Snapshot) -> None:
+        """Show the snapshot; the block of the selection is open, the others as the user left them."""
+        self._snapshot = snapshot
+        self._fold()
+        self._paint()
+
+    def _fold(self) -> None:
+        assert self._snapshot is not None
+        tape = self._snapshot.tape
+        layer = self._layer()
+        if layer is None or layer not in self._opened:
+            self._shut = frozenset() if layer is not None else self._shut
+        open_layers = (self._opened | ({layer} if layer is not None else set())) - self._shut
+        made_for = (id(tape), len(tape.rows), open_layers)
+        if made_for != self._made_for:
+            self._made_for = made_for
+            self._lines = lines_of(tape, frozenset(open_layers))
+
+    def _layer(self) -> int | None:
+        """The block that the selection belongs to."""
+        assert self._snapshot is not None
+        tape = self._snapshot.tape
+        row = tape.rows[self._snapshot.selection]
+        if not tape.events:
+            return None
+        if row.kind == "leaf":
+            uses = tape.consumers(row.id)
+            return tape.events[event_of(tape, uses[0][0])].layer if len(uses) == 1 else None
+        return tape.events[event_of(tape, row.id)].layer
+
+    def _paint(self) -> None:
+        if (snapshot := self._snapshot) is None or not self.size.width:
+            return
+        width, height = self.size
+        below = self._below(snapshot)
+        self._list_height = height - 2 - len(below)
+        cursor = self._cursor()
+        self._top = window(len(self._lines), cursor, self._top, self._list_height)
+        shown = range(self._top, min(self._top + self._list_height, len(self._lines)))
+        rows = [self._title(snapshot, len(shown)), head_row(width, self.palette)]
+        rows += [line_row(snapshot, self._lines[i], i == cursor, width, self.palette) for i in shown]
+        rows += [blank(width, self.palette)] * (self._list_height - len(shown))
+        self.show([*rows, *below])
+
+    def _title(self, snapshot: Snapshot, shown: int) -> Row:
+        here, total = counted(snapshot.tape, snapshot.position)
+        if snapshot.position.traversal and snapshot.tape.events:
+            here = total + 1 - here
+        words = [
+            Span("▌" if self.has_focus else " ", "bright"),
+            Span(
+                "events" if snapshot.tape.events else "nodes",
+                "bright" if self.has_focus else "muted",
+                self.has_focus,
+            ),
+        ]
+        return text_row(words, self.size.width, self.palette, right=[Span(f"{here}/{total} ", "muted")])
+
+    def _below(self, snapshot: Snapshot) -> list[Row]:
+        """The rows under the list, where there is something to say and room to say it."""
+        width, height = self.size
+        rows: list[Row] = []
+        if snapshot.focus.row.name == "logits" or self._is_logits(snapshot):
+            rows = self._next_tokens(snapshot)
+        elif snapshot.position.traversal and height >= 30:
+            rows = leaf_rows(snapshot, 7, width, self.palette)
+        if not rows:
+            return []
+        line = [Span(" " + "─" * (width - 2), "line")]
+        return [text_row(line, width, self.palette), *rows]
+
+    def _is_logits(self, snapshot: Snapshot) -> bool:
+        event = snapshot.focus.row.event
+        return event >= 0 and snapshot.tape.events[event].step == "logits"
+
+    def _next_tokens(self, snapshot: Snapshot) -> list[Row]:
+        run, logits = snapshot.run, snapshot.focus.value
+        if not run.vocabulary or logits.ndim != 2 or not snapshot.focus.recorded:
+            return []
+        at = min(self.token, len(run.tokens) - 1) if self.token >= 0 else len(run.tokens) - 1
+        actual = run.vocabulary[run.targets[at]] if at < len(run.targets) else None
+        best = next_tokens(logits[at], run.vocabulary, 10)
+        return next_token_rows(run.tokens[at], best, actual, self.size.width, self.palette)
+
+    token = -1  # the position whose next tokens are shown; the last one before the cell cursor says otherwise
+
+    def follow_token(self, token: int) -> None:
+        """Show what is likeliest after this position."""
+        if token != self.token:
+            self.token = token
+            self._paint()
+
+    def _cursor(self) -> int:
+        assert self._snapshot is not None
+        snapshot = self._snapshot
+        row = snapshot.selection
+        if snapshot.tape.rows[row].kind == "leaf" and (uses := snapshot.tape.consumers(row)):
+            row = uses[0][0]
+        return line_of(snapshot.tape, self._lines, row)
+
+    def on_resize(self) -> None:
+        self._paint()
+
+    def on_focus(self) -> None:
+        self._paint()
+
+    def on_blur(self) -> None:
+        self._paint()
+
+    def move(self, by: int) -> None:
+        """Move the cursor `by` lines, over the heads of open blocks."""
+        if self._snapshot is None:
+            return
+        at, step = self._cursor(), 1 if by > 0 else -1
+        for _ in range(abs(by)):
+            to = at + step
+            while 0 <= to < len(self._lines) and self._lines[to].is_open:
+                to += step
+            if not 0 <= to < len(self._lines):
+                break
+            at = to
+        self.post_message(self.Selected(self._lines[at].row))
+
+    def page(self, by: int) -> None:
+        self.move(by * max(self._list_height - 2, 1))
+
+    def open_fold(self) -> bool:
+        """Open the fold under the cursor; False where there is none."""
+        if self._snapshot is None or not self._lines[self._cursor()].layers:
+            return False
+        self.toggle()
+        return True
+
+    def toggle(self) -> None:
+        """Open the fold under the cursor, or close the block it is in."""
+        if self._snapshot is None:
+            return
+        line, layer = self._lines[self._cursor()], self._layer()
+        if line.layers:
+            self._opened |= set(line.layers)
+            self._shut -= set(line.layers)
+        elif layer is not None:
+            self._opened -= {layer}
+            self._shut |= {layer}
+        self._fold()
+        self._paint()
+
+    def on_click(self, event: events.Click) -> None:
+        at = self._top + event.y - 2
+        if not (0 <= event.y - 2 < self._list_height and at < len(self._lines)):
+            return
+        line = self._lines[at]
+        self.post_message(self.Selected(line.row))
+        if line.layers and event.x < 8:
+            self.toggle()
+
+    def on_mouse_scroll_down(self) -> None:
+        self.move(3)
+
+    def on_mouse_scroll_up(self) -> None:
+        self.move(-3)

@@ -1,0 +1,96 @@
+"""The rule rows: the selected op's formula in the direction of time, and the same with the cell's numbers."""
+
+from glassllm.debug.explain.rule import RuleLines, rule_lines
+from glassllm.debug.snapshot import Focus, Snapshot
+from tui.draw import glyphs, numbers
+from tui.draw.palette import Palette
+from tui.draw.text import Row, Span, Words, fit, segments, text_row
+
+from .page import Page
+
+Cell = tuple[int, ...]
+
+
+def rule_rows(
+    snapshot: Snapshot, cell: Cell | None, split: int, width: int, count: int, palette: Palette
+) -> list[Row]:
+    """`count` rows, 1 or 2; where there are two, the other direction of time stands from column `split` on."""
+    rule = rule_lines(snapshot.focus, cell)
+    is_back = snapshot.position.traversal > 0
+    here, there = (rule.backward, rule.forward) if is_back else (rule.forward, rule.backward)
+    worked = rule.gradients if is_back else rule.numbers
+    name = [Span(f" {rule.name}", "bright", bold=True), Span(f" {rule.words}", "muted")]
+    if count < 2:
+        short = [name[0], Span("  "), Span(here), Span("  "), Span(worked, "muted")]
+        return [text_row(short, width, palette, "bg")]
+    other = [Span("forward   " if is_back else "backward  ", "muted"), Span(there)]
+    top = columns([*aligned(name), Span(here)], other, split, width, palette)
+    if cell is None:
+        return [top, text_row([], width, palette, "bg")]
+    where = [
+        Span(f" {numbers.coordinates(cell)}", "bright", bold=True),
+        Span(f"  {cell_words(snapshot.focus, cell)}", "muted"),
+    ]
+    left = [*aligned(where), *_worked(worked or _waiting(rule, is_back))]
+    if rule.rank and not is_back:
+        left.append(Span(f"     {rule.rank}", "muted"))
+    return [top, columns(left, _other_number(snapshot, rule, is_back), split, width, palette)]
+
+
+def _worked(text: str) -> list[Span]:
+    """The numbers, with the result after the last equals sign in bright."""
+    head, equals, result = text.rpartition("= ")
+    return [Span(head + equals), Span(result, "bright", bold=bool(equals))]
+
+
+def _waiting(rule: RuleLines, is_back: bool) -> str:
+    return f"{rule.gradient} so far" if rule.gradient else "not reached: no number here yet" if is_back else ""
+
+
+def _other_number(snapshot: Snapshot, rule: RuleLines, is_back: bool) -> list[Span]:
+    if is_back:
+        value = snapshot.focus.recorded and rule.numbers.rpartition("= ")[2]
+        return [Span("          "), Span("value ", "muted"), Span(value or "")]
+    state = snapshot.focus.state
+    glyph, fg = glyphs.gradient_glyph(state)
+    words = rule.gradient or ("takes no gradient" if not state.takes else "not reached")
+    return [Span("          "), Span(f"{words}  ", "text" if rule.gradient else "muted"), Span(glyph, fg)]
+
+
+def aligned(words: list[Span]) -> list[Span]:
+    """The words padded so that formulas and numbers begin in the same column."""
+    used = sum(len(word.text) for word in words)
+    return [*words, Span(" " * max(23 - used, 3))]
+
+
+def columns(left: Words, right: Words, split: int, width: int, palette: Palette) -> Row:
+    """Two columns; the right one goes where the left one has no room to spare."""
+    wide = sum(len(Span(*word).text) for word in left)
+    if wide >= split:
+        return text_row(left, width, palette, "bg")
+    return fit([*fit(segments(left, palette, "bg"), split, palette, "bg"), *segments(right, palette, "bg")],
+               width, palette, "bg")  # fmt: skip
+
+
+def cell_words(focus: Focus, cell: Cell) -> str:
+    """`fox → small` where both axes are labelled, `fox, channel 17` where one is."""
+    named = []
+    for axis, i in zip(focus.axes, cell, strict=False):
+        if axis.labels and i < len(axis.labels):
+            named.append((axis.labels[i].strip(" ▁·") or axis.labels[i], True))
+        elif len(cell) <= 2:
+            named.append((f"{axis.name} {i}", False))
+    last = named[-2:]
+    return (" → " if len(last) == 2 and all(known for _, known in last) else ", ").join(text for text, _ in last)
+
+
+class RulePanel(Page):
+    """The rule rows."""
+
+    def __init__(self, palette: Palette):
+        super().__init__(palette, "bg", id="rule")
+
+    def draw(self, snapshot: Snapshot, cell: Cell | None, split: int) -> None:
+        width, height = self.size
+        if width and height:
+            self.show(rule_rows(snapshot, cell, split, width, height, self.palette))

@@ -1,0 +1,123 @@
+"""The token strip: the text that ran; the cell cursor's row of the map repeats as a tint on it."""
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.segment import Segment
+from textual import events
+from textual.message import Message
+
+from glassllm.debug.snapshot import Focus, Snapshot
+from tui.draw.leaf_list import spaced
+from tui.draw.palette import Palette, paint
+from tui.draw.text import Row, Span, blank, clean, fit, row_width, segments
+
+from .page import Page
+
+Cell = tuple[int, ...]
+Array = NDArray[np.floating]
+
+
+def token_row(
+    tokens: tuple[str, ...], here: int, tint: Array | None, words: str, width: int, palette: Palette
+) -> tuple[Row, list[range]]:
+    """The strip, and the columns of each token shown (empty ranges for those that are not).
+
+    `here` is the token of the position, underlined; `tint` one value per token, or None; `words` name the tint.
+    """
+    chips = [f" {clean(spaced(token))} " for token in tokens]
+    note = segments([Span(words + " ", "muted")], palette, "bg") if words and width >= 100 else []
+    room = width - 1 - row_width(note)
+    first, last = _window([len(chip) + 1 for chip in chips], max(here, 0), room)
+    row: Row = segments([Span("…" if first else " ", "faint")], palette, "bg")
+    places = [range(0)] * len(tokens)
+    for i in range(first, last):
+        places[i] = range(row_width(row), row_width(row) + len(chips[i]))
+        row.append(_chip(chips[i], i, here, tint, palette))
+        row += blank(1, palette, "bg")
+    if last < len(tokens):
+        row += segments([Span("…", "faint")], palette, "bg")
+    return [*fit(row, width - row_width(note), palette, "bg"), *note], places
+
+
+def _window(widths: list[int], here: int, room: int) -> tuple[int, int]:
+    """The longest run of tokens around `here` that fits, all of them if they do."""
+    first = last = min(here, max(len(widths) - 1, 0))
+    used = 2
+    while True:
+        grown = False
+        if last < len(widths) and used + widths[last] <= room:
+            used, last, grown = used + widths[last], last + 1, True
+        if first > 0 and used + widths[first - 1] <= room:
+            used, first, grown = used + widths[first - 1], first - 1, True
+        if not grown:
+            return first, last
+
+
+def _chip(text: str, i: int, here: int, tint: Array | None, palette: Palette) -> Segment:
+    if tint is None or i >= len(tint) or not np.isfinite(tint[i]) or tint[i] == 0:
+        style = palette.style("bright" if i == here else "muted", "bg", bold=i == here, underline=i == here)
+        return Segment(text, style)
+    ramp = palette.ramp("diverging" if (tint < 0).any() else "sequential")
+    top = np.nanmax(np.abs(tint[np.isfinite(tint)]))
+    part = tint[i] / top
+    level = (part + 1) / 2 if (tint < 0).any() else part
+    color = ramp[round(float(level) * (len(ramp) - 1))]
+    style = paint(palette.color(palette.mark(color)), color)
+    if i == here:
+        style += palette.style("bright", "bg", bold=True, underline=True).without_color
+    return Segment(text, style)
+
+
+def tint_of(focus: Focus, cell: Cell | None, tokens: int) -> tuple[Array | None, str]:
+    """The cell's row as one value per token, where its last axis counts tokens, and what to call it."""
+    if cell is None or not focus.recorded or len(cell) < 2:
+        return None, ""
+    axis = focus.axes[-1] if focus.axes else None
+    if axis is None or not axis.labels or focus.value.shape[-1] != tokens:
+        return None, ""
+    row = np.asarray(focus.value[cell[:-1]], np.float64)
+    if focus.masked is not None:
+        row = np.where(focus.masked[cell[:-1]], 0, row)
+    slice_words = f", {focus.axes[0].name} {cell[0] + 1}" if len(cell) > 2 else ""
+    labels = focus.axes[-2].labels
+    of = f" of {labels[cell[-2]].strip(' ▁·')}" if labels else ""
+    return row, f"{'attention' if 'softmax' in focus.title else focus.row.name}{of}{slice_words}"
+
+
+def token_of(focus: Focus, cell: Cell | None) -> int:
+    """The position in the text that the cell belongs to: its row's token; −1 for none."""
+    if cell is None:
+        return -1
+    for axis, i in list(zip(focus.axes, cell, strict=False))[:-1] or list(zip(focus.axes, cell, strict=False)):
+        if axis.labels:
+            return i
+    return -1
+
+
+class TokenStrip(Page):
+    """The token strip; a click asks for that token's row."""
+
+    class Clicked(Message):
+        """The token that was clicked."""
+
+        def __init__(self, token: int):
+            super().__init__()
+            self.token = token
+
+    def __init__(self, palette: Palette):
+        super().__init__(palette, "bg", id="tokens")
+        self._places: list[range] = []
+
+    def draw(self, snapshot: Snapshot, cell: Cell | None) -> None:
+        if not self.size.width:
+            return
+        tokens = snapshot.run.tokens
+        tint, words = tint_of(snapshot.focus, cell, len(tokens))
+        here = token_of(snapshot.focus, cell)
+        row, self._places = token_row(tokens, here, tint, words, self.size.width, self.palette)
+        self.show([row])
+
+    def on_click(self, event: events.Click) -> None:
+        for token, columns in enumerate(self._places):
+            if event.x in columns:
+                self.post_message(self.Clicked(token))
