@@ -10,57 +10,58 @@ import numpy as np
 from glassllm.autograd.ops import Array
 from glassllm.debug.snapshot import Focus
 
+from .case import Case, Cell, signed
 from .formulas import formula
-from .worked import Case, Cell, signed
+
+DISTRIBUTIONS = ("softmax", "log_softmax")
 
 
 @dataclass(frozen=True, slots=True)
 class RuleLines:
     """`forward` and `backward` are formulas; `numbers` and `gradients` the same with the cell's numbers.
 
-    `gradients` is empty while the cell's gradient is not complete; `rank` says where the cell stands in its row.
+    `value` and `gradient` are the cell's own. `gradient` is empty before any contribution has arrived,
+    `gradients` until all have; `rank` says where the cell stands in its row.
     """
 
     name: str
     words: str
     forward: str
     backward: str
-    numbers: str
-    gradients: str
-    gradient: str
-    rank: str
+    numbers: str = ""
+    gradients: str = ""
+    value: str = ""
+    gradient: str = ""
+    rank: str = ""
 
 
 def rule_lines(focus: Focus, cell: Cell | None) -> RuleLines:
     """What to say about `cell`, a coordinate of `focus.value`; None or a cell outside says it without numbers."""
+    lines = _formulas(focus)
+    if cell is None or not _is_inside(cell, focus.value):
+        return lines
+    case = _case(focus, cell)
+    value = signed(focus.value[cell])
+    numbers, gradients = f"= {value}", ""
+    if focus.row.kind == "node" and focus.recorded:
+        rule = formula(focus.row.name)
+        numbers = rule.numbers(case)
+        gradients = rule.gradients(case) if case.g is not None else ""
+    gradient = "" if focus.gradient is None else signed(focus.gradient[cell])
+    words = (lines.name, lines.words, lines.forward, lines.backward)
+    return RuleLines(*words, numbers, gradients, value, gradient, _rank(focus, case))
+
+
+def _formulas(focus: Focus) -> RuleLines:
     row = focus.row
-    rule = formula(row.name)
+    if row.kind == "note":
+        return RuleLines(row.name, "a note of the model", "an array, not part of the graph", "")
     if row.kind == "leaf":
-        kind = "parameter" if row.parameter else "constant" if not focus.state.takes else "input"
-        rule_name, words, forward, backward = (
-            row.name,
-            kind,
-            "given, not computed",
-            "∂L/∂x = Σ of its contributions",
-        )
-    elif row.kind == "note":
-        rule_name, words, forward, backward = (
-            row.name,
-            "a note of the model",
-            "an array, not part of the graph",
-            "",
-        )
-    else:
-        rule_name, words, forward, backward = row.name, rule.words, rule.forward, rule.backward
-    numbers = gradients = gradient = rank = ""
-    if cell is not None and _is_inside(cell, focus.value):
-        numbers, gradient = f"= {signed(focus.value[cell])}", _gradient_text(focus, cell)
-        rank = _rank(focus, cell)
-        if row.kind == "node" and focus.recorded:
-            case = _case(focus, cell)
-            numbers = rule.numbers(case)
-            gradients = rule.gradients(case) if case.g is not None else ""
-    return RuleLines(rule_name, words, forward, backward, numbers, gradients, gradient, rank)
+        kind = "parameter" if row.parameter else "input" if focus.state.takes else "constant"
+        backward = "∂L/∂x = Σ of its contributions" if focus.state.takes else "takes no gradient"
+        return RuleLines(row.name, kind, "given, not computed", backward)
+    rule = formula(row.name)
+    return RuleLines(row.name, rule.words, rule.forward, rule.backward)
 
 
 def _is_inside(cell: Cell, array: Array) -> bool:
@@ -77,17 +78,20 @@ def _case(focus: Focus, cell: Cell) -> Case:
     return Case(y, focus.inputs, focus.row.attrs, (0,) * dropped + cell, g)
 
 
-def _gradient_text(focus: Focus, cell: Cell) -> str:
-    return "" if focus.gradient is None else signed(focus.gradient[cell])
-
-
-def _rank(focus: Focus, cell: Cell) -> str:
-    """`rank 1 of 9 in its row`: by size of value among the unmasked of the last axis."""
-    if not cell or not focus.recorded:
+def _rank(focus: Focus, case: Case) -> str:
+    """`rank 1 of 9 in its row`: by size of value among what no mask has excluded; empty for a cell it has."""
+    is_distribution = focus.row.kind == "node" and focus.row.name in DISTRIBUTIONS
+    if not case.cell or not focus.recorded:
         return ""
-    lane = focus.value[cell[:-1]]
-    live = np.ones(lane.shape, bool) if focus.masked is None else ~focus.masked[cell[:-1]]
-    if not live[cell[-1]] or not np.isfinite(lane[cell[-1]]):
+    axis = case.axis() if is_distribution else case.y.ndim - 1
+    lane = tuple(slice(None) if i == axis else n for i, n in enumerate(case.cell))
+    row, here = case.y[lane], case.y[case.cell]
+    if is_distribution:
+        live = focus.inputs[0][lane] != -np.inf
+    else:
+        live = np.ones(row.shape, bool) if focus.row.masked is None else ~focus.row.masked[lane]
+    if not live[case.cell[axis]] or not np.isfinite(here):
         return ""
-    rank = 1 + int((lane[live] > lane[cell[-1]]).sum())
-    return f"rank {rank} of {int(live.sum())} in its row"
+    rank = 1 + int(np.count_nonzero(row[live] > here))
+    where = "in its row" if axis == case.y.ndim - 1 else f"along axis {axis}"
+    return f"rank {rank} of {int(np.count_nonzero(live))} {where}"

@@ -1,315 +1,335 @@
-"""One cell of one op's result with its numbers put into the op's rule, forward and backward, as text.
+"""A cell's numbers put into its op's rule, as text: the result comes last, behind an equals sign.
 
 Functions whose name ends in `_numbers` write the forward rule, in `_gradients` what the arriving gradient
-becomes; each takes a `Case`. Makers of such functions (`pair`, `times`) serve families of ops.
+becomes. Makers of such functions (`pair`, `function`, `times`) serve families of ops.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from glassllm.autograd.ops import Array
+from glassllm.autograd.ops.elementwise import GELU_CUBIC, GELU_SLOPE, sigmoid
 
-Cell = tuple[int, ...]
+from .case import Case, at, coordinates, minus, plus, signed, stretched
 
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One cell of one application of an op: the arrays, and where to look. `g` is None before it is complete."""
-
-    y: Array
-    inputs: tuple[Array, ...]
-    attrs: dict[str, Any]
-    cell: Cell
-    g: Array | None = None
-
-    def value(self) -> str:
-        return signed(self.y[self.cell])
-
-    def input(self, i: int = 0) -> float:
-        """The element of input `i` that broadcasting puts at the cell."""
-        return at(self.inputs[i], self.cell)
-
-    def gradient(self) -> float:
-        assert self.g is not None, "no gradient has arrived"
-        return float(self.g[self.cell])
+Text = Callable[[Case], str]
+Number = Callable[[Case], float]
+READABLE = (0.1, 1e4)  # sums of exponentials within these bounds are written without a shift
+LISTED = 4  # so many copies are added up in words
 
 
-def signed(x: Any) -> str:
-    """A cell as the screen writes it: sign always, four decimals, true minus; an exponent if large or tiny."""
-    number = float(x)
-    if np.isnan(number):
-        return "NaN"
-    if np.isinf(number):
-        return "+Inf" if number > 0 else "−Inf"
-    size = abs(number)
-    text = f"{number:+.4f}" if size == 0 or 1e-4 <= size < 1e4 else f"{number:+.2e}".replace("e-0", "e-")
-    return text.replace("e+0", "e").replace("-", "−")
+# One number in, one out
 
 
-def at(array: Array, cell: Cell) -> float:
-    """The element of `array` that NumPy's broadcasting puts at `cell` of the result."""
-    tail = cell[len(cell) - array.ndim :] if array.ndim else ()
-    return float(array[tuple(0 if n == 1 else i for i, n in zip(tail, array.shape, strict=True))])
+def equals(text: Text) -> Text:
+    return lambda case: f"= {text(case)} = {signed(case.value())}"
 
 
-def equals(text: Callable[[Case], str]) -> Callable[[Case], str]:
-    return lambda case: f"= {text(case)} = {case.value()}"
+def function(name: str, after: str = ")") -> Text:
+    """`name` opens, `after` closes around the input: `ln(` … `)`, `|` … `|`."""
+    return equals(lambda case: f"{name}{signed(case.input())}{after}")
 
 
-def pair(sign: str) -> Callable[[Case], str]:
-    return equals(lambda c: f"{signed(c.input(0))} {sign} {signed(c.input(1))}")
-
-
-def function(name: str) -> Callable[[Case], str]:
-    return equals(lambda c: f"{name}({signed(c.input())})")
-
-
-def times(slope: Callable[[Case], float]) -> Callable[[Case], str]:
+def times(slope: Number) -> Text:
     """`g × slope`, the chain rule for a function of one number."""
 
     def text(case: Case) -> str:
-        s, g = slope(case), case.gradient()
+        g, s = case.gradient(), slope(case)
         return f"= {signed(g)} × {signed(s)} = {signed(g * s)}"
 
     return text
 
 
-def mul_gradients(case: Case) -> str:
-    g, a, b = case.gradient(), case.input(0), case.input(1)
-    return (
-        f"a gets {signed(g)} × {signed(b)} = {signed(g * b)}   b gets {signed(g)} × {signed(a)} = {signed(g * a)}"
-    )
-
-
-def div_gradients(case: Case) -> str:
-    g, a, b = case.gradient(), case.input(0), case.input(1)
-    with np.errstate(all="ignore"):
-        to_a, to_b = np.divide(g, b), -np.divide(g * a, b * b)
-    return f"a gets {signed(g)} / {signed(b)} = {signed(to_a)}   b gets {signed(to_b)}"
-
-
-def unchanged(case: Case) -> str:
-    return f"= {signed(case.gradient())}, unchanged"
-
-
-def same_value(case: Case) -> str:
-    return f"= {case.value()}, moved and not computed"
-
-
-def sigmoid(x: float) -> float:
-    return float(0.5 * (1 + np.tanh(0.5 * x)))
+def sigmoid_slope(case: Case) -> float:
+    return case.value() * (1 - case.value())
 
 
 def silu_slope(case: Case) -> float:
     s = sigmoid(case.input())
-    return s * (1 + case.input() * (1 - s))
+    return float(s + case.value() * (1 - s))
 
 
 def gelu_slope(case: Case) -> float:
-    x, k = case.input(), np.sqrt(2 / np.pi)
-    t = np.tanh(k * (x + 0.044715 * x**3))
-    return float(0.5 * (1 + t) + 0.5 * x * (1 - t * t) * k * (1 + 3 * 0.044715 * x * x))
+    x = np.clip(case.input(), -50, 50)
+    t = np.tanh(GELU_SLOPE * x * (1 + GELU_CUBIC * x * x))
+    inner = GELU_SLOPE * (1 + 3 * GELU_CUBIC * x * x)
+    return float(0.5 * (1 + t) + 0.5 * x * (1 - t * t) * inner)
+
+
+def power_numbers(case: Case) -> str:
+    exponent = f"{case.attr('exponent'):g}".replace("-", "−")
+    return f"= {signed(case.input())} to the power {exponent} = {signed(case.value())}"
 
 
 def power_slope(case: Case) -> float:
-    exponent = float(case.attrs["exponent"])
-    with np.errstate(all="ignore"):
-        return exponent * float(np.power(case.input(), exponent - 1)) if exponent else 0.0
+    exponent = case.attr("exponent")
+    return float(exponent * case.input() ** (exponent - 1)) if exponent else 0.0
 
 
-def quotient(top: float, bottom: float) -> float:
-    with np.errstate(all="ignore"):
-        return float(np.divide(top, bottom))
+def clip_numbers(case: Case) -> str:
+    low, high = ("none" if case.attrs.get(side) is None else signed(case.attr(side)) for side in ("low", "high"))
+    return f"= {signed(case.input())} held between {low} and {high} = {signed(case.value())}"
 
 
-def axis_of(case: Case) -> int:
-    return int(case.attrs.get("axis", -1)) % max(case.y.ndim, 1)
+def clip_slope(case: Case) -> float:
+    return float(case.input() == case.value())
 
 
-def lane(array: Array, case: Case) -> Array:
-    """The row of `array` through the cell, along the op's axis."""
-    axis = axis_of(case)
-    index: tuple[Any, ...] = tuple(slice(None) if i == axis else n for i, n in enumerate(case.cell))
-    return np.asarray(array[index], np.float64)
+# Two numbers in
 
 
-def softmax_numbers(case: Case) -> str:
-    row, here = lane(case.inputs[0], case), case.input()
-    top = row.max()
-    if not np.isfinite(top):
-        return f"= {case.value()}"
-    shift = 0.0 if abs(top) < 30 else top  # the plain quotient while it can be read, the shifted one beyond
-    less = f" − {top:.3f}" if shift else ""
+def pair(sign: str) -> Text:
+    return equals(lambda case: f"{signed(case.input(0))} {sign} {signed(case.input(1))}")
+
+
+def add_numbers(case: Case) -> str:
+    return f"= {signed(case.input(0))} {plus(case.input(1))} = {signed(case.value())}"
+
+
+def sub_numbers(case: Case) -> str:
+    return f"= {signed(case.input(0))} {minus(case.input(1))} = {signed(case.value())}"
+
+
+def add_gradients(case: Case) -> str:
+    return f"unchanged, to a and to b = {signed(case.gradient())}"
+
+
+def sub_gradients(case: Case) -> str:
+    g = case.gradient()
+    return f"a gets g = {signed(g)}   b gets −g = {signed(-g)}"
+
+
+def mul_gradients(case: Case) -> str:
+    g, a, b = case.gradient(), case.input(0), case.input(1)
+    to_a, to_b = (f"{signed(g)} × {signed(x)} = {signed(g * x)}" for x in (b, a))
+    return f"a gets {to_a}   b gets {to_b}"
+
+
+def div_gradients(case: Case) -> str:
+    g, b, y = case.gradient(), case.input(1), case.value()
+    slope = g / b
     return (
-        f"= exp({three(here)}{less.replace('-', '−')}) / {np.exp(row - shift).sum():.3f} = {case.value()}"
-        if np.isfinite(here)
-        else f"= exp(−∞) / {np.exp(row - shift).sum():.3f} = {case.value()}"
+        f"a gets {signed(g)} / {signed(b)} = {signed(slope)}   b gets {signed(-slope)} × y = {signed(-slope * y)}"
     )
 
 
-def three(x: float) -> str:
-    return f"{x:+.3f}".replace("-", "−")
+def where_numbers(case: Case) -> str:
+    is_first = bool(case.attr("condition"))
+    return f"= {'a' if is_first else 'b'}, as the condition is {is_first} = {signed(case.value())}"
 
 
-def softmax_gradients(case: Case) -> str:
-    assert case.g is not None
-    w, g = float(case.y[case.cell]), case.gradient()
-    mean = float(lane(case.g, case) @ lane(case.y, case))
-    return f"= {signed(w)} × ({signed(g)} − {signed(mean)}) = {signed(w * (g - mean))}".replace("− +", "− ")
+def where_gradients(case: Case) -> str:
+    taken, other = "ab" if case.attr("condition") else "ba"
+    return f"{other} gets 0   {taken} gets g = {signed(case.gradient())}"
 
 
-def log_softmax_numbers(case: Case) -> str:
-    row = lane(case.inputs[0], case)
-    with np.errstate(all="ignore"):
-        lse = row.max() + np.log(np.exp(row - row.max()).sum())
-    return f"= {signed(case.input())} − {signed(lse)} = {case.value()}"
+# Moved, not computed
 
 
-def log_softmax_gradients(case: Case) -> str:
-    assert case.g is not None
-    p, g, total = float(np.exp(case.y[case.cell])), case.gradient(), float(lane(case.g, case).sum())
-    return f"= {signed(g)} − {signed(p)} × {signed(total)} = {signed(g - p * total)}"
+def moved(case: Case) -> str:
+    return f"moved, not computed = {signed(case.value())}"
 
 
-def terms(case: Case) -> tuple[Array, Array]:
-    """The two vectors whose dot product is the cell of a matmul."""
-    a, b = case.inputs
-    cell = list(case.cell)
-    column = cell.pop() if b.ndim > 1 else None
-    row = cell.pop() if a.ndim > 1 else None
-    left, right = batch(a, cell, 2), batch(b, cell, 2)
-    left = left if row is None else left[row]
-    right = right if column is None else right[:, column]
-    return np.asarray(left, np.float64), np.asarray(right, np.float64)
+def unchanged(case: Case) -> str:
+    return f"unchanged = {signed(case.gradient())}"
 
 
-def batch(array: Array, cell: list[int], core: int) -> Array:
-    """The matrix of a stack that broadcasting puts at the batch coordinates `cell`."""
-    if array.ndim <= core:
-        return array
-    stack = array.shape[: array.ndim - core]
-    tail = cell[len(cell) - len(stack) :]
-    return np.asarray(array[tuple(0 if n == 1 else i for i, n in zip(tail, stack, strict=True))])
+def concat_gradients(case: Case) -> str:
+    """Which of the inputs the cell came from; they are counted from 1."""
+    if case.attrs.get("axis", 0) is None:
+        lengths, place = [x.size for x in case.inputs], case.cell[0]
+    else:
+        axis = int(case.attrs.get("axis", 0)) % case.y.ndim
+        lengths, place = [x.shape[axis] for x in case.inputs], case.cell[axis]
+    number = 1 + int(np.searchsorted(np.cumsum(lengths), place, side="right"))
+    return f"unchanged, to input {number} = {signed(case.gradient())}"
 
 
-def matmul_numbers(case: Case) -> str:
-    a, b = terms(case)
-    if not a.size:
-        return f"= {case.value()}, a sum of no terms"
-    products = a * b
-    k = int(np.argmax(np.abs(np.nan_to_num(products))))
-    rest = products.sum() - products[k]
-    return (
-        (f"= {signed(a[k])} × {signed(b[k])} (k {k}, the largest of {a.size}) + {signed(rest)} = {case.value()}")
-        .replace("+ −", "− ")
-        .replace("+ +", "+ ")
-    )
+def embedding_numbers(case: Case) -> str:
+    return f"= E{coordinates(_embedded(case))} = {signed(case.value())}"
 
 
-def matmul_gradients(case: Case) -> str:
-    return f"g here {signed(case.gradient())} joins row i of ∂L/∂a and column j of ∂L/∂b"
+def embedding_gradients(case: Case) -> str:
+    return f"∂L/∂E{coordinates(_embedded(case))} += {signed(case.gradient())}"
+
+
+def _embedded(case: Case) -> tuple[int, int]:
+    """Row and column of the weight that the cell was looked up at."""
+    *place, column = case.cell
+    return int(case.attrs["ids"][tuple(place)]) % len(case.inputs[0]), column
+
+
+def repeat_gradients(case: Case) -> str:
+    """What the input's head gets: the sum over its copies, this one among them."""
+    repeats = int(case.attrs["repeats"])
+    batch, head, *rest = case.cell
+    first = head // repeats * repeats
+    copies = [at(case.gradients(), (batch, head, *rest)) for head in range(first, first + repeats)]
+    listed = " ".join([signed(copies[0]), *map(plus, copies[1:])])
+    text = listed if repeats <= LISTED else f"Σ over the {repeats} copies"
+    return f"= {text} = {signed(float(np.sum(copies)))}"
+
+
+# Many numbers in
+
+
+def reduce_numbers(word: str) -> Text:
+    return equals(lambda case: f"{word} of {counted(reduced(case).size, 'value')}")
+
+
+def counted(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def reduced(case: Case) -> Array:
     """The elements of the input that the cell is made of."""
     x, axis = case.inputs[0], case.attrs.get("axis")
-    axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    axes = tuple(a % x.ndim for a in axes)
-    kept = iter(case.cell)
-    index: list[Any] = []
-    for i in range(x.ndim):
-        if i in axes:
-            index.append(slice(None))
-            if case.attrs.get("keepdims"):
-                next(kept)
-        else:
-            index.append(next(kept))
+    axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    gone = {i % x.ndim for i in axes}
+    index: list[Any] = list(case.cell)
+    for i in sorted(gone):
+        index[i : i + bool(case.attrs.get("keepdims"))] = [slice(None)]
     return np.asarray(x[tuple(index)])
 
 
-def reduce_numbers(word: str) -> Callable[[Case], str]:
-    return lambda case: f"= {word} of {reduced(case).size} values = {case.value()}"
+def sum_gradients(case: Case) -> str:
+    return f"unchanged, to each of {reduced(case).size} = {signed(case.gradient())}"
 
 
 def mean_gradients(case: Case) -> str:
-    n, g = reduced(case).size, case.gradient()
-    return f"= {signed(g)} / {n} = {signed(quotient(g, n))} to each of {n}"
+    return _shared(case, reduced(case).size, "")
 
 
 def max_gradients(case: Case) -> str:
     values = reduced(case)
-    ties = int((values == values.max()).sum()) if values.size else 0
-    share = "" if ties < 2 else f", shared by {ties} that tie"
-    return f"= {signed(case.gradient())} to the largest{share}; 0 to the others"
+    is_first = (values == case.value()) | (values != values)
+    return _shared(case, int(is_first.sum()), " NaN" if np.isnan(case.value()) else " largest")
 
 
-def where_numbers(case: Case) -> str:
-    is_first = bool(at(np.asarray(case.attrs["condition"]), case.cell))
-    return f"condition {is_first}: {'a' if is_first else 'b'} = {case.value()}"
+def _shared(case: Case, n: int, which: str) -> str:
+    g = case.gradient()
+    return f"to each of {n}{which} = {signed(g)} / {n} = {signed(g / np.float64(n))}"
 
 
-def where_gradients(case: Case) -> str:
-    is_first = bool(at(np.asarray(case.attrs["condition"]), case.cell))
-    taken, other = ("a", "b") if is_first else ("b", "a")
-    return f"{taken} gets {signed(case.gradient())}, {other} gets 0"
+def terms(case: Case) -> tuple[Array, Array]:
+    """The two vectors whose dot product is the cell of a matmul."""
+    a, b = (x[_core(case, slot, slice(None))] for slot, x in enumerate(case.inputs))
+    return np.asarray(a, np.float64), np.asarray(b, np.float64)
 
 
-def clip_slope(case: Case) -> float:
-    return float(case.input() == float(case.y[case.cell]))
+def _core(case: Case, slot: int, k: Any) -> tuple[Any, ...]:
+    """Coordinates in input `slot` of the term (or slice of terms) k that the cell of a matmul is made of."""
+    a, b = case.inputs
+    cell = list(case.cell)
+    column = [cell.pop()] if b.ndim > 1 else []
+    row = [cell.pop()] if a.ndim > 1 else []
+    batch = stretched(case.inputs[slot].shape[:-2], tuple(cell))
+    return (*batch, *row, k) if slot == 0 else (*batch, k, *column)
 
 
-def embedding_numbers(case: Case) -> str:
-    token = int(np.asarray(case.attrs["ids"])[case.cell[:-1]])
-    return f"= E[{token},{case.cell[-1]}] = {case.value()}"
+def leading_term(products: Array) -> int:
+    """The term that decides the sum: the first NaN, else the largest in size."""
+    return int(np.argmax(np.where(np.isnan(products), np.inf, np.abs(products))))
 
 
-def embedding_gradients(case: Case) -> str:
-    token = int(np.asarray(case.attrs["ids"])[case.cell[:-1]])
-    return f"{signed(case.gradient())} is added to row {token} of ∂L/∂E"
+def matmul_numbers(case: Case) -> str:
+    a, b = terms(case)
+    if not a.size:
+        return f"= a sum of no terms = {signed(case.value())}"
+    products = a * b
+    k = leading_term(products)
+    rest = np.delete(products, k).sum()
+    others = f" {plus(rest)} from the {counted(a.size - 1, 'other')}" if a.size > 1 else ""
+    return f"= {signed(a[k])} × {signed(b[k])} at k {k}{others} = {signed(case.value())}"
 
 
-def rope_angles(case: Case) -> tuple[int, float, float, float, float]:
-    """Which of the pair (0 or 1), the pair's two inputs, and its cosine and sine."""
-    *front, n, c = case.cell
-    pair, which = divmod(c, 2)
-    x = case.inputs[0][(*front, n)]
-    return (
-        which,
-        float(x[2 * pair]),
-        float(x[2 * pair + 1]),
-        float(np.asarray(case.attrs["cos"])[n, pair]),
-        float(np.asarray(case.attrs["sin"])[n, pair]),
+def matmul_gradients(case: Case) -> str:
+    a, b = terms(case)
+    if not a.size:
+        return "a sum of no terms sends nothing"
+    k, g = leading_term(a * b), case.gradient()
+    to_a, to_b = (
+        f"∂L/∂{name}{coordinates(_core(case, slot, k))} += {signed(g)} × {signed(x[k])} = {signed(g * x[k])}"
+        for name, slot, x in (("a", 0, b), ("b", 1, a))
     )
+    return f"{to_a}   {to_b}"
 
 
 def rope_numbers(case: Case) -> str:
-    which, even, odd, cos, sin = rope_angles(case)
-    if which:
-        return f"= {signed(even)} × sin {signed(sin)} + {signed(odd)} × cos {signed(cos)} = {case.value()}"
-    return f"= {signed(even)} × cos {signed(cos)} − {signed(odd)} × sin {signed(sin)} = {case.value()}"
+    return _turned(case, case.inputs[0], 1.0)
+
+
+def rope_gradients(case: Case) -> str:
+    return _turned(case, case.gradients(), -1.0)
+
+
+def _turned(case: Case, x: Array, way: float) -> str:
+    """One number of a pair of `x` that is turned by the cell's angle, or back where `way` is −1."""
+    *front, column = case.cell
+    angle = (*front, column // 2)
+    cos, sin = (at(case.attrs[name], angle) for name in ("cos", "sin"))
+    even, odd = (np.float64(x[(*front, column // 2 * 2 + i)]) for i in (0, 1))
+    here, other, turn = (odd, even, way * sin) if column % 2 else (even, odd, -way * sin)
+    result = here * cos + other * turn
+    return f"= {signed(here)} × {signed(cos)} {plus(other)} × {signed(turn)} = {signed(result)}"
+
+
+# Distributions
+
+
+def softmax_numbers(case: Case) -> str:
+    row, here, y = case.lane(case.inputs[0]), case.input(), signed(case.value())
+    top = row.max()
+    if not np.isfinite(top):
+        return f"= a row whose largest is {signed(top)} = {y}"
+    total = np.exp(row).sum()
+    if READABLE[0] <= total < READABLE[1]:
+        return f"= exp({signed(here, 3)}) / {total:.3f} = {y}"
+    return f"= exp({signed(here, 3)} {minus(top, 3)}) / {np.exp(row - top).sum():.3f} = {y}"
+
+
+def softmax_gradients(case: Case) -> str:
+    w, g = case.value(), case.gradient()
+    mean = (case.lane(case.gradients()) * case.lane(case.y)).sum()
+    return f"= {signed(w)} × ({signed(g)} {minus(mean)}) = {signed(w * (g - mean))}"
+
+
+def log_softmax_numbers(case: Case) -> str:
+    row = case.lane(case.inputs[0])
+    total = row.max() + np.log(np.exp(row - row.max()).sum())
+    return f"= {signed(case.input())} {minus(total)} = {signed(case.value())}"
+
+
+def log_softmax_gradients(case: Case) -> str:
+    p, g, total = np.exp(case.value()), case.gradient(), case.lane(case.gradients()).sum()
+    return f"= {signed(g)} {minus(p)} × {signed(total)} = {signed(g - p * total)}"
 
 
 def cross_entropy_numbers(case: Case) -> str:
-    logits, targets = np.asarray(case.inputs[0], np.float64), np.asarray(case.attrs["targets"])
-    n = len(targets)
-    return (
-        f"= mean of {n} −log p = {float(case.y):.4f} nats, perplexity {np.exp(float(case.y)):.2f}"
-        if n
-        else (f"= {case.value()}, the mean over no rows of {logits.shape[-1]} logits")
-    )
+    n, loss = len(case.inputs[0]), case.value()
+    perplexity = f"ln {np.exp(loss):.2f} = " if np.isfinite(loss) else ""
+    return f"= mean of −log p over {counted(n, 'row')} = {perplexity}{signed(loss)}"
 
 
 def cross_entropy_gradients(case: Case) -> str:
-    n = len(np.asarray(case.attrs["targets"]))
-    return f"row i gets (softmax(rowᵢ) − one-hot(targetᵢ)) × {signed(case.gradient())} / {n}"
+    """What the target of the first row gets; it speaks for the others."""
+    targets = case.attrs["targets"]
+    if not len(targets):
+        return "no rows: sends nothing"
+    row, n, g = np.asarray(case.inputs[0][0], np.float64), len(targets), case.gradient()
+    p = (np.exp(row - row.max()) / np.exp(row - row.max()).sum())[targets[0]]
+    where = coordinates((0, targets[0]))
+    return f"at the target {where} = ({signed(p)} − 1) × {signed(g)} / {n} = {signed((p - 1) * g / n)}"
 
 
-def no_numbers(case: Case) -> str:
-    return f"= {case.value()}"
+# Ops that people make
 
 
-def gradient_only(case: Case) -> str:
-    return f"g here {signed(case.gradient())}"
+def result(case: Case) -> str:
+    return f"= {signed(case.value())}"
+
+
+def arriving(case: Case) -> str:
+    return f"g = {signed(case.gradient())}"

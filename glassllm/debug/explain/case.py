@@ -1,0 +1,94 @@
+"""One cell of one application of an op, and how its numbers are written.
+
+Numbers are read as float64 scalars: a division by zero or an overflow gives Inf or NaN as it does in the arrays.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from glassllm.autograd.ops import Array
+
+Cell = tuple[int, ...]
+PLACES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The op's arrays and attributes, and the cell of `y` to look at. `g` is None before it is complete."""
+
+    y: Array
+    inputs: tuple[Array, ...]
+    attrs: dict[str, Any]
+    cell: Cell
+    g: Array | None = None
+
+    def value(self) -> np.float64:
+        return at(self.y, self.cell)
+
+    def input(self, i: int = 0) -> np.float64:
+        """The element of input `i` that broadcasting puts at the cell."""
+        return at(self.inputs[i], self.cell)
+
+    def attr(self, name: str) -> np.float64:
+        """The element of a constant that broadcasting puts at the cell."""
+        return at(np.asarray(self.attrs[name]), self.cell)
+
+    def gradient(self) -> np.float64:
+        return at(self.gradients(), self.cell)
+
+    def gradients(self) -> Array:
+        assert self.g is not None, "no gradient has arrived"
+        return self.g
+
+    def axis(self) -> int:
+        """The op's axis, counted from the first."""
+        return int(self.attrs.get("axis", -1)) % max(self.y.ndim, 1)
+
+    def lane(self, array: Array) -> Array:
+        """The row of `array` through the cell, along the op's axis."""
+        index = [slice(None) if i == self.axis() else n for i, n in enumerate(self.cell)]
+        return np.asarray(array[tuple(index)], np.float64)
+
+
+def at(array: Array, cell: Cell) -> np.float64:
+    """The element of `array` that NumPy's broadcasting puts at `cell` of the result."""
+    return np.float64(array[stretched(array.shape, cell)])
+
+
+def stretched(shape: tuple[int, ...], cell: Cell) -> Cell:
+    """Where broadcasting takes the element at `cell` from, in an array of `shape`."""
+    tail = cell[len(cell) - len(shape) :]
+    return tuple(0 if n == 1 else i for i, n in zip(tail, shape, strict=True))
+
+
+def signed(x: float, places: int = PLACES) -> str:
+    """`+0.6141`, `−2.4e−7` where fixed places would hide it, and `0` for exact zero."""
+    if np.isnan(x):
+        return "NaN"
+    if np.isinf(x):
+        return "+Inf" if x > 0 else "−Inf"
+    if x == 0:
+        return "0"
+    if 10 ** (1 - places) <= abs(x) < 1e4:
+        return f"{x:+.{places}f}".replace("-", "−")
+    mantissa, exponent = f"{x:+.2e}".split("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}".replace("-", "−")
+
+
+def plus(x: float, places: int = PLACES) -> str:
+    """The number as the next term of a sum: `+ 0.5000`, `− 0.5000`."""
+    text = signed(x, places)
+    return f"{text[0]} {text[1:]}" if text[0] in "+−" else f"+ {text}"
+
+
+def minus(x: float, places: int = PLACES) -> str:
+    """The number taken away: `− 0.5000`, `− (−0.5000)`."""
+    text = signed(x, places)
+    return f"− ({text})" if text.startswith("−") else f"− {text.removeprefix('+')}"
+
+
+def coordinates(cell: Sequence[int]) -> str:
+    return f"[{','.join(map(str, cell))}]"
