@@ -1,0 +1,84 @@
+"""The words around the graph: its title, the facts about the selected item, and what keys and signs mean."""
+
+from tui.draw.palette import Palette
+from tui.draw.text import Row, Span, text_row
+
+from .groups import Item
+from .paint import Moment
+from .phrases import is_named, leaf_name, saves, shape_of, size_of
+
+SIGNS = (("○", "faint", "not reached"), ("◐", "bwd", "k of n"), ("●", "bwd", "final"), ("━", "bwd", "carried"))
+
+
+def facts(moment: Moment, width: int) -> list[Row]:
+    """What feeds the selected item, what it feeds, and what it keeps for the way back."""
+    if moment.selected is None:
+        return []
+    graph, item = moment.graph, moment.graph.items[moment.selected]
+    fed = [word for e in graph.into[moment.selected] for word in _named(moment, graph.edges[e].source)]
+    consumers = list(dict.fromkeys(graph.edges[e].target for e in graph.out_of[moment.selected]))
+    outputs = [(graph.items[i].name, "text") for i in consumers]
+    words, held = saves(item, moment.tape)
+    kept = [] if item.kind == "group" and held else [(words, "text")]
+    return [
+        _fact("fed by", [*fed, *_weights(moment, item)], moment, width),
+        _fact("feeds into", [*outputs, _counted(len(consumers))] if consumers else [], moment, width),
+        _fact("saves for ∂", [*kept, (size_of(held), "muted")] if held else kept, moment, width),
+    ]
+
+
+def _named(moment: Moment, i: int) -> list[tuple[str, str]]:
+    item = moment.graph.items[i]
+    shape = shape_of(moment.tape.rows[item.boundary], bool(moment.tape.events))
+    return [(item.name, "text"), (shape, "muted")]
+
+
+def _weights(moment: Moment, item: Item) -> list[tuple[str, str]]:
+    leaves = [leaf for leaf in map(moment.tape.rows.__getitem__, item.weights) if is_named(leaf)]
+    return [word for leaf in leaves for word in ((leaf_name(leaf), "text"), (shape_of(leaf, False), "muted"))]
+
+
+def _counted(consumers: int) -> tuple[str, str]:
+    return f"{consumers} consumer{'s' if consumers > 1 else ''}", "muted"
+
+
+def _fact(label: str, words: list[tuple[str, str]], moment: Moment, width: int) -> Row:
+    spans = [Span(f" {label:<14}", "muted")]
+    for text, fg in words or [("nothing", "muted")]:
+        spans.append(Span(f"{text}  ", fg))
+    return text_row(spans, width, moment.palette)
+
+
+def legend(moment: Moment, width: int) -> Row:
+    """Under the ranks: where `u` and `d` lead; on the way back what the signs mean."""
+    words = [Span("  ")]
+    if moment.is_back:
+        for sign, fg, meaning in SIGNS:
+            words += [Span(sign, fg), Span(f" {meaning}  ", "muted")]
+    elif moment.selected is not None:
+        graph, i = moment.graph, moment.selected
+        above = [graph.edges[e].source for e in graph.into[i]]
+        below = [graph.edges[e].target for e in graph.out_of[i]]
+        for key, items in (("u", above), ("d", below)):
+            if items:
+                words += [Span(key, "bright", True), Span(f" {graph.items[items[0]].name}   ", "muted")]
+    return text_row(words, width, moment.palette)
+
+
+def title(group: str, is_focused: bool, choice: str, width: int, palette: Palette) -> Row:
+    """The panel's name, the group shown, and which of the two views; `choice` can be another word instead."""
+    words = [
+        Span("▌" if is_focused else " ", "bright"),
+        Span("graph", "bright" if is_focused else "muted", is_focused),
+        Span(f"  {group}" if group else "", "muted"),
+    ]
+    return text_row(words, width, palette, right=_choice(choice, width))
+
+
+def _choice(choice: str, width: int) -> list[Span]:
+    if choice not in ("layered", "rails"):
+        return [Span(f"{choice} ", "muted")]
+    if width < 44:
+        return [Span("‹v› ", "faint"), Span(f"{choice} ", "muted")]
+    tones = {each: "muted" if each == choice else "faint" for each in ("layered", "rails")}
+    return [Span("layered ", tones["layered"]), Span("‹v›", "faint"), Span(" rails ", tones["rails"])]

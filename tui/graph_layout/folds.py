@@ -1,0 +1,35 @@
+"""What a person has opened and closed: the group of the selection is open unless it was closed by hand."""
+
+from dataclasses import dataclass, field
+
+from .groups import Item, Outline
+
+
+@dataclass
+class Folds:
+    """Keys of sections and events that stay open, and of the section closed although the selection is in it."""
+
+    opened: set[str] = field(default_factory=set)
+    shut: set[str] = field(default_factory=set)
+
+    def keys(self, outline: Outline, selection: int) -> frozenset[str]:
+        """What is open while this row is selected. A closed section opens again once the selection has left it."""
+        section = outline.section_of(selection)
+        here = {section.key} if section is not None and section.foldable else set()
+        self.shut &= here
+        return frozenset((self.opened | here) - self.shut)
+
+    def toggle(self, outline: Outline, item: Item) -> None:
+        """Open a group or an event into what it stands for; else close what the item stands in."""
+        section = outline.section_of(item.boundary)
+        event = outline.rows[item.boundary].scope
+        if item.kind == "group" and section is not None:
+            self.shut.discard(section.key)
+            self.opened.add(section.key)
+        elif item.kind == "event" and len(item.rows) > 1:
+            self.opened.add(item.key)
+        elif item.kind == "node" and event in self.opened and event != item.group:
+            self.opened.discard(event)
+        elif item.group:
+            self.shut.add(item.group)
+            self.opened.discard(item.group)
