@@ -7,7 +7,7 @@ from rich.segment import Segment
 
 from tui.draw import numbers
 from tui.draw.numbers import Array
-from tui.draw.palette import Palette, paint
+from tui.draw.palette import Palette, Ramp, paint
 from tui.draw.scale import Scale, sample
 from tui.draw.text import Row, Span, blank, segments
 
@@ -35,10 +35,18 @@ def histogram_rows(counts: Counts, scale: Scale, palette: Palette, lines: int = 
         row: Row = []
         for i, height in enumerate(heights):
             text = EIGHTHS[min(max(height - 8 * line, 0), 8)]
-            color = ramp[round((i + 0.5) / len(counts) * (len(ramp) - 1))]
+            color = ramp[round(_visible((i + 0.5) / len(counts), scale.kind) * (len(ramp) - 1))]
             row.append(Segment(text, paint(color, ground)) if text != " " else blank(1, palette)[0])
         rows.append(row)
     return rows
+
+
+def _visible(share: float, kind: Ramp) -> float:
+    """The place on the ramp for a bar: as its values, but never so near 0 that it sinks into the ground."""
+    if kind == "sequential":
+        return 0.2 + 0.8 * share
+    away = 2 * share - 1
+    return (1 + (0.3 + 0.7 * abs(away)) * (1 if away >= 0 else -1)) / 2
 
 
 def ramp_row(scale: Scale, palette: Palette, width: int = 16) -> Row:
@@ -49,13 +57,13 @@ def ramp_row(scale: Scale, palette: Palette, width: int = 16) -> Row:
 
 
 def legend_row(scale: Scale, clipped: str, palette: Palette) -> Row:
-    """Both ends beside the ramp in 38 cells or so; `clipped` is the sign of what lies beyond, `±`, or nothing."""
+    """Both ends beside the ramp, at most 38 cells; `clipped` is the sign of what lies beyond, `±`, or nothing."""
     low, high = numbers.stat(scale.low), numbers.stat(scale.limit)
     words = f" {high:<5} {clipped} clipped" if clipped else f" {high}"
     return [
         *segments([Span(f"{low:>6} ", "muted")], palette),
         *ramp_row(scale, palette),
-        *segments([Span(f"{words:<15}", "muted")], palette),
+        *segments([Span(words, "muted")], palette),
     ]
 
 

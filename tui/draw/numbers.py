@@ -117,13 +117,17 @@ def count(n: int) -> str:
 
 
 def percent(part: int, whole: int) -> str:
-    """A share as whole percent; `<1%` and `>99%` keep a few from looking like none, and most like all."""
-    share = 100 * part / whole if whole else 0.0
-    if 0 < share < 1:
+    """A count of a whole as percent; `>99%` keeps most from looking like all."""
+    return ">99%" if 0.99 * whole < part < whole else share(part / whole if whole else 0.0)
+
+
+def share(part: float) -> str:
+    """A share as whole percent; `<1%` keeps a little from looking like nothing."""
+    if not math.isfinite(part):
+        return special(part)
+    if 0 < abs(part) < 0.01:
         return "<1%"
-    if 99 < share < 100:
-        return ">99%"
-    return f"{share:.0f}%"
+    return signed(f"{100 * part:.0f}%")
 
 
 def shape(sizes: Sequence[int]) -> str:

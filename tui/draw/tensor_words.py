@@ -12,7 +12,7 @@ from tui.draw.heatmap import Fit
 from tui.draw.numbers import Array
 from tui.draw.palette import Palette
 from tui.draw.plane import PanelState, Plane
-from tui.draw.text import Row, Span, clean, cut, row_width, segments, text_row
+from tui.draw.text import Row, Span, clean, cut, segments, text_row
 
 SHORT = {"contributions": "contrib"}
 
@@ -79,6 +79,25 @@ def health_words(array: Array, health: Health | None) -> list[Span]:
     for name, gap in (("min", "  "), ("mean", "  "), ("max", "  "), ("std", "")):
         words += [Span(f"{name} ", "muted"), Span(numbers.stat(getattr(health, name)) + gap)]
     return words
+
+
+def health_lines(array: Array, health: Health | None, width: int, only_shape: bool = False) -> list[list[Span]]:
+    """The same and the counts of faults, broken into lines of at most `width` cells between the groups."""
+    words = health_words(array, health)
+    groups = [words[:2], *([word] for word in words[2:3] if health is None)]
+    if health is not None:
+        groups += [words[i : i + 2] for i in range(2, len(words), 2)]
+        groups += [[word] for word in fault_words(health) if word.text.strip()]
+    lines: list[list[Span]] = [[]]
+    used = 0
+    for group in groups[:1] if only_shape else groups:
+        text = "".join(span.text for span in group).rstrip()
+        if used + len(text) > width and lines[-1]:
+            lines.append([])
+            used = 0
+        lines[-1] += [*group[:-1], group[-1]._replace(text=group[-1].text.rstrip()), Span("  ")]
+        used += len(text) + 2
+    return lines
 
 
 def share_words(health: Health, palette: Palette) -> Row:
@@ -148,7 +167,7 @@ def axis_words(focus: Focus, plane: Plane, fit: Fit, state: PanelState, room: in
         else:
             groups.append([Span("rows ", "muted"), Span(axis_name(focus, plane.rows))])
             groups.append([Span("cols ", "muted"), Span(axis_name(focus, plane.columns))])
-    if pooled := _pooled(focus, plane, fit):
+    if pooled := pooled_words(focus, plane, fit):
         groups.append([Span(pooled, "muted")])
     if len(plane.held) and room >= 60:
         groups.append([Span("scale ", "muted"), Span(_scale_words(focus, plane, state))])
@@ -172,10 +191,10 @@ def _held(focus: Focus, plane: Plane, axis: int) -> list[Span]:
     ]
 
 
-def _pooled(focus: Focus, plane: Plane, fit: Fit) -> str:
+def pooled_words(focus: Focus, plane: Plane, fit: Fit) -> str:
     """`2 channels a cell, largest |x|`, or nothing where a cell is one value."""
     parts = [
-        f"{pool} {axis_name(focus, axis)}s"
+        f"{pool} {plural(axis_name(focus, axis))}"
         for pool, axis in zip(fit.pool, (plane.rows, plane.columns), strict=True)
         if pool > 1
     ]
@@ -184,7 +203,21 @@ def _pooled(focus: Focus, plane: Plane, fit: Fit) -> str:
 
 def _scale_words(focus: Focus, plane: Plane, state: PanelState) -> str:
     name = axis_name(focus, plane.held[0]) if len(plane.held) == 1 else "slice"
-    return f"this {name}" if state.scale == "slice" else f"all {name}s"
+    name = "slice" if name.startswith("axis ") else name
+    return f"this {name}" if state.scale == "slice" else f"all {plural(name)}"
+
+
+def plural(name: str) -> str:
+    if name == "vocabulary":
+        return "entries"
+    if name.startswith("axis "):
+        return f"of {name}"
+    return f"{name[:-1]}ies" if name.endswith("ry") else f"{name}es" if name.endswith("ch") else f"{name}s"
+
+
+def cell_text(focus: Focus, cell: tuple[int, ...]) -> str:
+    """The last two coordinates of a cell: the slice is said elsewhere."""
+    return numbers.coordinates(cell[-2:]) if cell else ""
 
 
 def axis_of(focus: Focus, axis: int) -> Axis | None:
@@ -265,7 +298,3 @@ def value_text(value: Any) -> str:
     if isinstance(value, np.integer):
         return numbers.signed(str(int(value)))
     return numbers.cell(float(value))
-
-
-def width_of(words: list[Span], palette: Palette) -> int:
-    return row_width(segments(words, palette))

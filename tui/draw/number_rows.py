@@ -1,0 +1,99 @@
+"""Values written out: the cursor's row under its map, or a table of the cells around the cursor."""
+
+import numpy as np
+
+from glassllm.debug.snapshot import Focus
+from tui.draw import numbers
+from tui.draw.canvas import Canvas
+from tui.draw.heatmap import Fit
+from tui.draw.numbers import Array
+from tui.draw.plane import Plane
+from tui.draw.tensor_map import row_label
+from tui.draw.tensor_words import axis_label
+from tui.draw.text import Span, cut, pad
+
+STEP = 6  # columns of a number where it does not stand under a cell of the map
+
+
+def draw_numbers(canvas: Canvas, x: int, y: int, labels: int, focus: Focus, plane: Plane, fit: Fit) -> None:
+    """The cursor's row as numbers: under large cells each under its column, else those around the cursor."""
+    columns = plane.values.shape[1]
+    step = 4 if fit.size == "large" else STEP
+    first, last = (0, columns) if fit.size == "large" else window(columns, fit.width // step, plane.column)
+    texts, factor = numbers.row_numbers(plane.values[plane.row, first:last])
+    hidden = is_hidden(plane, plane.row)[first:last].tolist()
+    canvas.words(x, y, [Span(pad(row_label(focus, plane, plane.row), labels, "right"), "bright", bold=True)])
+    tail = _trailing(hidden, plane.column - first)
+    is_behind = bool(factor) and tail * step > len(factor) + 1
+    shown = len(texts) - tail if is_behind else len(texts)
+    for i in range(shown):
+        canvas.words(x + labels + 1 + step * i, y, number_words(texts[i], hidden[i], first + i == plane.column))
+    if is_behind:
+        canvas.words(x + labels + 2 + step * shown, y, [Span(f" {factor}", "muted")])
+    elif factor:
+        canvas.words(x, y + 1, [Span(pad(factor, labels, "right"), "muted")])
+
+
+def draw_table(
+    canvas: Canvas, x: int, y: int, labels: int, focus: Focus, plane: Plane, width: int, height: int
+) -> None:
+    """The cells around the cursor as numbers with one shared factor, `height` lines with the heads of columns."""
+    rows, columns = plane.values.shape
+    top, bottom = window(rows, height - 1, plane.row)
+    first, last = window(columns, width // STEP, plane.column)
+    part = plane.values[top:bottom, first:last]
+    texts, factor = numbers.row_numbers(part.ravel())
+    canvas.words(x, y, [Span(pad(factor, labels, "right"), "muted")])
+    left = x + labels + 1
+    for column in range(first, last):
+        is_cursor = column == plane.column
+        name = str(column) if plane.wrap else axis_label(focus, plane.columns, column)
+        head = Span(cut(name, STEP - 1), "bright" if is_cursor else "faint", bold=is_cursor)
+        canvas.words(left + STEP * (column - first), y, [head])
+    for row in range(top, bottom):
+        line = y + 1 + row - top
+        label = pad(row_label(focus, plane, row), labels, "right")
+        canvas.words(x, line, [Span(label, "bright" if row == plane.row else "muted", bold=row == plane.row)])
+        hidden = is_hidden(plane, row)
+        for column in range(first, last):
+            text = texts[(row - top) * (last - first) + column - first]
+            is_cursor = (row, column) == (plane.row, plane.column)
+            words = number_words(text, bool(hidden[column]), is_cursor)
+            canvas.words(left + STEP * (column - first), line, words)
+
+
+def window(cells: int, room: int, cursor: int) -> tuple[int, int]:
+    """The page of `room` cells that the cursor is on, from and to; the last page is as full as the others."""
+    room = max(1, min(room, cells))
+    first = min(cursor // room * room, cells - room)
+    return first, first + room
+
+
+def is_hidden(plane: Plane, row: int) -> Array:
+    """True where a cell of the row is drawn as `·`: exactly 0, masked, or past the end."""
+    values = plane.values[row]
+    hidden: Array = values == 0
+    if plane.masked is not None:
+        hidden = hidden | plane.masked[row] & ~np.isnan(values)
+    if plane.outside is not None:
+        hidden = hidden | plane.outside[row]
+    return hidden
+
+
+def _trailing(hidden: list[bool], cursor: int) -> int:
+    """How many cells at the end are hidden and not under the cursor."""
+    count = 0
+    for i in range(len(hidden) - 1, cursor, -1):
+        if not hidden[i]:
+            break
+        count += 1
+    return count
+
+
+def number_words(text: str, hidden: bool, is_cursor: bool) -> list[Span]:
+    """One number: underlined under the cursor, magenta where it is none."""
+    if hidden:
+        return [Span(" ·", "bright" if is_cursor else "line", bold=is_cursor)]
+    if text.endswith(("NaN", "Inf")):
+        return [Span(text, "nanfg", bold=True, bg="nan")]
+    return [Span(text, "bright" if is_cursor else "text", bold=is_cursor, underline=is_cursor)]
