@@ -27,6 +27,7 @@ POSITIONS = {  # what the positions of an attention step are, where not simply t
 }
 PARAMETERS = {"E": ("vocabulary", "channel"), "gamma": ("channel",), "output": ("channel", "vocabulary")}
 WEIGHT = ("in", "out")
+MOVES_AXES = ("reshape", "transpose")  # of what they make, a shape like the event's says nothing
 
 
 class Axes:
@@ -62,6 +63,8 @@ class Axes:
 
     def _names(self, row: Row) -> tuple[str, ...]:
         shape = self.shape(row)
+        if row.name == "repeat_kv":  # more heads, the same axes
+            return self._names(self._rows[row.inputs[0]])
         if self._run.tokens:
             for names in (_parameter(row), self._by_event(row, shape), self._by_size(row, shape)):
                 if len(names) == len(shape):
@@ -70,6 +73,8 @@ class Axes:
 
     def _by_event(self, row: Row, shape: tuple[int, ...]) -> tuple[str, ...]:
         """The names that the row's own event, or the one it works for, gives to this shape."""
+        if row.event < 0 and row.name in MOVES_AXES:
+            return ()
         event = self._events[row.event] if row.event >= 0 else self._event_of.get(row.scope)
         if event is None or event.step not in STEPS:
             return ()

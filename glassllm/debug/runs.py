@@ -53,20 +53,18 @@ class ModelRun:
         if len(given) > longest:
             notes.append(f"took the first {longest} of {len(given)} tokens, max_len is {model.config.max_len}")
             given = given[:longest]
-        run: tuple[int, ...] = tuple(given)
-        if wanted is None and len(given) == 1:
-            notes.append(NO_LOSS)
-            return cls(model, name, run, None, tracked, tuple(notes))
+        if wanted is None and len(given) > 1:
+            given, wanted = given[:-1], given[1:]
         if wanted is None:
-            run, wanted = run[:-1], given[1:]
-        made = cls(model, name, run, tuple(wanted), tracked, tuple(notes))
+            notes.append(NO_LOSS)
+        made = cls(model, name, tuple(given), _tuple(wanted), tracked, tuple(notes))
         made._check()
         return made
 
     def with_targets(self, targets: Sequence[int] | None) -> Self:
         """The same ids with other targets; None: without a loss."""
         notes = tuple(note for note in self.notes if note != NO_LOSS)
-        changed = replace(self, targets=None if targets is None else tuple(targets), notes=notes)
+        changed = replace(self, targets=_tuple(targets), notes=notes)
         changed._check()
         return changed
 
@@ -109,6 +107,10 @@ class ModelRun:
             parameters=sum(p.size for p in self.model.parameters()),
             notes=self.notes,
         )
+
+
+def _tuple(ids: Sequence[int] | None) -> tuple[int, ...] | None:
+    return None if ids is None else tuple(ids)
 
 
 def _loss(tape: Tape) -> float | None:
