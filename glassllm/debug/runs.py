@@ -144,7 +144,7 @@ def _ids(model: GlassLM, text: str | None, ids: Iterable[int] | None) -> tuple[l
         if not found:
             raise CommandError("give at least one id")
         return found, []
-    if text is None and model.sample:
+    if text is None and model.sample is not None and len(model.sample):
         return [int(i) for i in model.sample], []
     if model.tokenizer is None:
         if text is not None:

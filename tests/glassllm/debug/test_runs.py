@@ -54,6 +54,10 @@ def test_a_text_is_run_by_its_tokens(spoken):
 def test_what_runs_by_default(spoken):
     spoken.sample = [7, 8, 9]
     assert Session.open(spoken).facts.ids == (7, 8)
+    spoken.sample = np.array([9, 8, 7])  # as a checkpoint has it
+    assert Session.open(spoken).facts.ids == (9, 8)
+    spoken.sample = []
+    assert Session.open(spoken).facts.ids[:2] == (1, 1)
     spoken.sample = None
     assert Session.open(spoken).facts.ids[:3] == (1, 1, 7)  # O and n are unknown, then c
     spoken.tokenizer = None
