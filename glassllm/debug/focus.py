@@ -3,6 +3,7 @@
 from .axes import Axes
 from .snapshot import Contribution, Focus, Position
 from .tape import Tape
+from .traversal import Plan
 from .words import title, way
 
 SEED = -1  # the slot of the contribution that no consumer sent
@@ -34,11 +35,12 @@ def _contributions(tape: Tape, axes: Axes, row: int, at: Position) -> tuple[Cont
         return ()
     begun = 1 <= at.traversal <= len(tape.traversals)
     traversal = tape.traversals[at.traversal - 1] if begun else None
-    found = []
+    found: list[Contribution] = []
     if row == plan.root:
         seed = None if traversal is None else axes.shown(tape.rows[row], traversal.seed)
         found.append(Contribution(row, SEED, "the seed, where this traversal starts", seed, None))
-    for place, k in plan.arrivals.get(row, ()):
+    words = _words(tape, row, plan)
+    for (place, k), came_by in zip(plan.arrivals.get(row, ()), words, strict=True):
         consumer, slot = plan.order[place], plan.edges[place][k - 1].slot
         is_pulled = traversal is not None and place < len(traversal.records)
         is_delivered = is_pulled and (place, k) <= (at.place, at.edges)
@@ -47,10 +49,17 @@ def _contributions(tape: Tape, axes: Axes, row: int, at: Position) -> tuple[Cont
             Contribution(
                 consumer,
                 slot,
-                way(tape, tape.rows[row], tape.rows[consumer]),
+                came_by,
                 None if sent is None else axes.shown(tape.rows[row], sent),
                 place + 1 if is_pulled else None,
                 is_delivered and sent is None,
             )
         )
     return tuple(found)
+
+
+def _words(tape: Tape, row: int, plan: Plan) -> list[str]:
+    """The way each contribution comes; the consumers' ops are named where several come the same way."""
+    consumers = [tape.rows[plan.order[place]] for place, _ in plan.arrivals.get(row, ())]
+    ways = [way(tape, tape.rows[row], consumer) for consumer in consumers]
+    return [f"{w}, {c.name}" if ways.count(w) > 1 else w for w, c in zip(ways, consumers, strict=True)]

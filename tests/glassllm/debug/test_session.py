@@ -144,7 +144,9 @@ def test_the_stream_gets_a_contribution_by_every_edge(session, event):
     run(session, f"select blocks.0.{event}")
     focus = session.snapshot().focus
     assert len(focus.contributions) == len(session.tape.consumers(focus.row.id)) == focus.state.edges
-    assert focus.contributions[0].words == "skip path, × 1"
+    norm = "norm.ffn" if event == "resid.attn" else "norm.attn"
+    by_norm = [f"through {norm}, {op}" for op in ("div", "mul", "mul")]
+    assert [c.words for c in focus.contributions] == ["skip path, × 1", *by_norm]
     total = focus.contributions[0].array
     for contribution in focus.contributions[1:]:
         total = total + contribution.array
