@@ -181,11 +181,9 @@ def backward_steps(root: Place, seed: Array, reached: Reach | None = None) -> It
     grown: set[Place] = set()
     for node in reached.nodes:
         g = flowing.pop(node, None)
-        grown.discard(node)
         sent = (None,) * len(node.inputs) if g is None else contributions(node, g)
         yield Visit(node, g, sent)
         for leaf in _deliver(node.inputs, sent, flowing, grown, waiting):
-            grown.discard(leaf)
             yield Visit(leaf, flowing.pop(leaf, None), ())
 
 

@@ -165,6 +165,11 @@ def test_a_users_op_is_a_function_like_ours():
         assert cube(x).node is None
 
 
+def test_a_users_attribute_is_named_when_a_tensor_hides_in_it():
+    with pytest.raises(TypeError, match="scale must be plain data"):
+        cube(T, scale=[T])
+
+
 def test_a_users_op_carries_its_functions_name():
     assert cube.name == cube.op.name == cube.__name__ == "cube"
     assert cube.__doc__ == "The cube, scaled."

@@ -118,6 +118,14 @@ def test_the_seed_is_copied():
         assert seed.tolist() == [1, 1]
 
 
+def test_a_seed_written_to_later_changes_no_gradient():
+    y = leaf([1.0]) * 2
+    seed = np.ones(1)
+    y.backward(seed)
+    seed[:] = 7
+    assert y.grad.tolist() == [1]
+
+
 def test_a_root_that_is_a_leaf_takes_the_seed():
     x = leaf([1.0, 2.0])
     x.backward()

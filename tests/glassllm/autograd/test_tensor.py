@@ -260,7 +260,8 @@ def test_constant_parents_get_nothing():
     Tensor([0.0], parents=(a, b), backward=lambda grad: (grad, grad)).backward()
     assert a.grad is None
     assert b.grad.tolist() == [1]
-    assert Tensor([0.0], parents=(a,), backward=lambda grad: grad).requires_grad is False
+    for asked in (False, True):
+        assert Tensor([0.0], (a,), lambda grad: grad, requires_grad=asked).requires_grad is False
 
 
 @pytest.mark.parametrize(
