@@ -73,7 +73,7 @@ class GlassApp(App[None]):
         self.engine.close()
 
     @property
-    def debug(self) -> "DebugScreen":
+    def debugger(self) -> "DebugScreen":
         """The debug screen, also while something lies over it."""
         from .screens.debug import DebugScreen
 
@@ -84,7 +84,7 @@ class GlassApp(App[None]):
             await self._open_debug()
         if message.version > self._version:
             self._version = message.version
-            self.debug.take(message.snapshot)
+            self.debugger.take(message.snapshot)
 
     async def _open_debug(self) -> None:
         """Take the place of the loading screen; what the screen draws with was imported by the engine thread."""
@@ -94,16 +94,16 @@ class GlassApp(App[None]):
 
     def on_job_progress(self, message: JobProgress) -> None:
         if self._version:
-            self.debug.progress(message)
+            self.debugger.progress(message)
 
     def on_job_cancelled(self, message: JobCancelled) -> None:
-        self.debug.say((("stopped  ", "stop"), (str(message.job), "text")))
+        self.debugger.say((("stopped  ", "stop"), (str(message.job), "text")))
 
     def on_engine_failed(self, message: EngineFailed) -> None:
         if message.request.name == "open" and self._version == 0:
             self._refuse(message)
         elif message.kind in USER_FAULTS:
-            self.debug.say((("✗ ", "stop"), (message.text, "text")))
+            self.debugger.say((("✗ ", "stop"), (message.text, "text")))
         else:
             path = log.write(f"{message.request}: {message.text}", message.details)
             self.push_screen(FaultScreen(self.palette, message, path))

@@ -5,9 +5,8 @@ from pathlib import Path
 from textual.screen import Screen
 
 from glassllm.debug.snapshot import Said, Snapshot
-from tui.dump import export
 from tui.engine import Engine
-from tui.keys import BY_ACTION, UI_ACTIONS, later
+from tui.keys import BY_ACTION, later
 from tui.messages import Request
 from tui.widgets.command_line import CommandLine
 from tui.widgets.events import EventsPanel
@@ -21,6 +20,8 @@ from .help import HelpScreen
 from .pace import Pace
 
 MOST_COUNT = 999_999
+WORDS = ("axes", "copy", "enlarge", "export", "help", "play", "quit", "redraw", "scale", "view")
+"""What the command line takes besides the session's commands."""
 BUSY_AFTER = 0.15
 """Seconds after which a command that is not answered yet says so."""
 
@@ -197,9 +198,6 @@ class Actions(Screen[None]):
         if self.snapshot is not None:
             self.line.open("command", "text " + "".join(self.snapshot.run.tokens).strip())
 
-    def action_match(self, by: int) -> None:
-        self.ask("match" if by > 0 else "match-back", count=self.counted())
-
     def on_command_line_entered(self, entered: CommandLine.Entered) -> None:
         self.events.focus()
         if entered.kind == "coordinates":
@@ -213,7 +211,7 @@ class Actions(Screen[None]):
         """A line of the command line: a word of the screen's own, or a command of the session."""
         word = text.split()[0]
         name = {"q": "quit", "w": "export"}.get(word, word)
-        if name in UI_ACTIONS and hasattr(self, f"action_{name}"):
+        if name in WORDS:
             self.call_later(self.run_action, f"{name}()")
         else:
             self.ask(text)
@@ -224,7 +222,7 @@ class Actions(Screen[None]):
     # Everything else
 
     def action_help(self) -> None:
-        self.app.push_screen(HelpScreen(self.status.palette, self.focused.id if self.focused else "events"))
+        self.app.push_screen(HelpScreen(self.status.palette, self.panel))
 
     def action_palette(self) -> None:
         self.app.action_command_palette()
@@ -235,6 +233,8 @@ class Actions(Screen[None]):
         self.say((("copied  ", "muted"), (text.splitlines()[0] if text else "nothing", "text")))
 
     def action_export(self) -> None:
+        from tui.dump import export
+
         try:
             paths = export(self.app, Path.cwd())
         except OSError as error:
@@ -273,3 +273,8 @@ class Actions(Screen[None]):
     def frame(self) -> None:
         """Paint the rows around the panels."""
         raise NotImplementedError
+
+    @property
+    def panel(self) -> str:
+        """The focused panel's name."""
+        return next((p.id or "" for p in (self.graph, self.tensor) if p is self.focused), "events")

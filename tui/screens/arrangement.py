@@ -40,11 +40,13 @@ def arrange(width: int, height: int) -> Arrangement:
         )
     is_wide = width >= 120
     has_two_rules = is_wide and height >= 36
-    rows = {"has_blank": has_two_rules, "rules": 1 + has_two_rules, "has_tokens": True, "has_track": True}
+    rules = 1 + has_two_rules
     if not is_wide:
-        return Arrangement(EVENTS_LEAST, 0, width - EVENTS_LEAST - 1, True, False, **rows)
+        return Arrangement(
+            EVENTS_LEAST, 0, width - EVENTS_LEAST - 1, True, False, has_two_rules, rules, True, True
+        )
     events, graph = (34, 50) if width >= 160 else (32, 38)
     tensor = width - events - graph - 2
     # A tensor panel of 150 columns holds two maps side by side; what is left after that widens the graph.
     spare = min(max(tensor - 150, 0), GRAPH_MOST - graph) if width >= 160 else 0
-    return Arrangement(events, graph + spare, tensor - spare, False, False, **rows)
+    return Arrangement(events, graph + spare, tensor - spare, False, False, has_two_rules, rules, True, True)

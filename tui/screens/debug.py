@@ -33,7 +33,7 @@ FIRST_LINE: Said = (
 class DebugScreen(Actions):
     """Everything a person does here is a command of the session, or a movement inside one panel."""
 
-    BINDINGS = bindings()
+    BINDINGS = [*bindings()]
 
     def __init__(self, palette: Palette, file: str, engine: Engine):
         super().__init__()
@@ -102,11 +102,6 @@ class DebugScreen(Actions):
     def activity_words(self) -> str:
         """Who holds the engine, where that is news."""
         return ""
-
-    @property
-    def panel(self) -> str:
-        """The focused panel's name."""
-        return {self.graph: "graph", self.tensor: "tensor"}.get(self.focused, "events")  # type: ignore[call-overload]
 
     # Where it shows it
 
