@@ -6,7 +6,8 @@ from rich.cells import cell_len
 
 from glassllm.debug.snapshot import TapeView
 
-from .groups import Graph, Outline
+from .groups import Outline
+from .items import Graph
 from .phrases import chip_label
 from .rails import rails
 from .routes import layered

@@ -3,7 +3,7 @@
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, text_row
 
-from .groups import Item
+from .items import Item
 from .paint import Moment
 from .phrases import is_named, leaf_name, saves, shape_of, size_of
 
@@ -44,8 +44,8 @@ def _counted(consumers: int) -> tuple[str, str]:
 
 def _fact(label: str, words: list[tuple[str, str]], moment: Moment, width: int) -> Row:
     spans = [Span(f" {label:<14}", "muted")]
-    for text, fg in words or [("nothing", "muted")]:
-        spans.append(Span(f"{text}  ", fg))
+    for i, (text, fg) in enumerate(words or [("nothing", "muted")]):
+        spans.append(Span(f"  {text}" if i else text, fg))
     return text_row(spans, width, moment.palette)
 
 

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from .groups import Item, Outline
+from .groups import Outline
+from .items import Item
 
 
 @dataclass

@@ -9,107 +9,14 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from itertools import groupby
 
 from glassllm.debug.snapshot import Row, TapeView
 
-ItemKind = Literal["group", "event", "node", "note", "leaf"]
-Use = tuple[int, int]  # (consumer row, input slot)
+from .items import Edge, Graph, Item, RowIndex, Use
 
 SHARED_USES = range(2, 9)
 """A script's leaf with this many uses is an item of its own; with others it is named where it is used."""
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One chip. It stands for the forward rows `rows` and shows the state of `boundary`, its last event.
-
-    `count` is how many events (or nodes, where there are none) a group folds, 0 for all else. `weights` are the
-    leaves folded into it. `group` is the key of the open section it stands in, empty outside.
-    """
-
-    key: str
-    kind: ItemKind
-    name: str
-    rows: Sequence[int]
-    boundary: int
-    count: int = 0
-    weights: tuple[int, ...] = ()
-    group: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """From item to item, by index; `uses` are the inputs it stands for."""
-
-    source: int
-    target: int
-    uses: tuple[Use, ...]
-
-
-@dataclass(frozen=True)
-class Graph:
-    """Items in execution order and the edges between them, each from a lower index to a higher one."""
-
-    items: tuple[Item, ...]
-    edges: tuple[Edge, ...]
-    by_row: "RowIndex"
-
-    def item_of(self, row: int) -> int | None:
-        """The item that stands for a row; for a folded weight the first that uses it; None for no part of it."""
-        return self.by_row.item_of(row)
-
-    @cached_property
-    def into(self) -> tuple[tuple[int, ...], ...]:
-        """Edges into each item."""
-        return _by_item([edge.target for edge in self.edges], len(self.items))
-
-    @cached_property
-    def out_of(self) -> tuple[tuple[int, ...], ...]:
-        """Edges out of each item, nearest target first."""
-        ends = sorted(range(len(self.edges)), key=lambda e: self.edges[e].target)
-        found: list[list[int]] = [[] for _ in self.items]
-        for e in ends:
-            found[self.edges[e].source].append(e)
-        return tuple(map(tuple, found))
-
-    def first_row(self, item: int) -> int:
-        """The first event that an item stands for, or its first row."""
-        rows, tape = self.items[item].rows, self.by_row.tape
-        return next((row for row in rows if tape.rows[row].event >= 0), rows[0])
-
-
-def _by_item(ends: list[int], count: int) -> tuple[tuple[int, ...], ...]:
-    found: list[list[int]] = [[] for _ in range(count)]
-    for edge, item in enumerate(ends):
-        found[item].append(edge)
-    return tuple(map(tuple, found))
-
-
-@dataclass(frozen=True)
-class RowIndex:
-    """Which item a row belongs to, found by its forward place."""
-
-    tape: TapeView
-    place_of: Sequence[int]
-    starts: list[int]
-    owners: list[int]
-    leaves: dict[int, int]
-
-    def item_of(self, row: int) -> int | None:
-        if row in self.leaves:
-            return self.leaves[row]
-        if not 0 <= row < len(self.place_of):
-            return None
-        place = self.place_of[row]
-        if place >= 0:
-            return self.at(place)
-        uses = self.tape.consumers(row)
-        return self.item_of(uses[0][0]) if uses else None
-
-    def at(self, place: int) -> int | None:
-        found = bisect_right(self.starts, place) - 1
-        return self.owners[found] if found >= 0 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +57,7 @@ class Outline:
         runs: list[tuple[str, str, int]] = []  # group, scope where it stands alone, first place
         for place, row in enumerate(self.forward):
             run = self._run_of(self.rows[row])
-            if not runs or runs[-1][:2] != run or run == ("", ""):
+            if not runs or runs[-1][:2] != run:
                 runs.append((*run, place))
         stops = [start for _, _, start in runs[1:]] + [len(self.forward)]
         for (group, scope, start), stop in zip(runs, stops, strict=True):
@@ -296,39 +203,40 @@ class _Assembly:
         return sum(self.rows[row].event >= 0 for row in rows)
 
     def _open(self, section: Section) -> None:
-        """An item per event of the section, per node where a node stands in nothing narrower than the section."""
+        """An item per event of the section, and per node that stands in nothing narrower than the section."""
         group = section.key if section.foldable else ""
         prefix = _shown(section.key) if group else ""
-        start = section.start
-        for stop in range(start + 1, section.stop + 1):
-            scope = self.rows[self.outline.forward[start]].scope
-            if stop < section.stop and scope != prefix and self._same_run(start, stop):
-                continue
-            self._chip(start, stop, scope, prefix, group)
-            start = stop
+        places = range(section.start, section.stop)
+        for scope, run in groupby(places, key=lambda place: self._row_at(place).scope):
+            chip = list(run)
+            if self._row_at(chip[0]).kind == "note":
+                for place in chip:
+                    row = self._row_at(place)
+                    self._add(Item(f"#{row.id}", "note", row.name, (row.id,), row.id, group=group), place)
+            elif scope in ("", prefix) or scope in self.open:
+                self._nodes(chip, group)
+            else:
+                self._event(chip, scope, prefix, group)
 
-    def _same_run(self, start: int, place: int) -> bool:
-        first, row = (self.rows[self.outline.forward[at]] for at in (start, place))
-        return first.scope == row.scope and "note" not in (first.kind, row.kind)
+    def _row_at(self, place: int) -> Row:
+        return self.rows[self.outline.forward[place]]
 
-    def _chip(self, start: int, stop: int, scope: str, prefix: str, group: str) -> None:
-        rows = self.outline.forward[start:stop]
-        first = self.rows[rows[0]]
-        key = scope if scope not in ("", prefix) else f"#{rows[0]}"
-        if first.kind == "note":
-            self._add(Item(f"#{rows[0]}", "note", first.name, rows, rows[0], group=group), start)
-        elif key == scope and key not in self.open:
-            name = scope.removeprefix(f"{prefix}.") if prefix else scope
-            item = Item(key, "event", name, rows, self._boundary(rows), weights=self._weights(rows), group=group)
-            self._add(item, start)
-        else:
-            for place, row in enumerate(rows, start):
-                name, weights = self.rows[row].name, self._weights((row,))
-                self._add(Item(f"#{row}", "node", name, (row,), row, weights=weights, group=group), place)
+    def _event(self, places: list[int], scope: str, prefix: str, group: str) -> None:
+        rows = self.outline.forward[places[0] : places[-1] + 1]
+        name = scope.removeprefix(f"{prefix}.") if prefix else scope
+        item = Item(scope, "event", name, rows, self._boundary(rows), weights=self._weights(rows), group=group)
+        self._add(item, places[0])
+
+    def _nodes(self, places: list[int], group: str) -> None:
+        for place in places:
+            row = self._row_at(place)
+            weights = self._weights((row.id,))
+            self._add(Item(f"#{row.id}", "node", row.name, (row.id,), row.id, weights=weights, group=group), place)
 
     def _weights(self, rows: Sequence[int]) -> tuple[int, ...]:
-        leaves = (source for row in rows for source in self.rows[row].inputs if self.outline.place_of[source] < 0)
-        return tuple(dict.fromkeys(leaf for leaf in leaves if leaf not in self.index.leaves))
+        place_of, leaves = self.outline.place_of, self.index.leaves
+        found = [source for row in rows for source in self.rows[row].inputs if place_of[source] < 0]
+        return tuple(dict.fromkeys(leaf for leaf in found if leaf not in leaves)) if found else ()
 
     def _inputs(self, target: int) -> Iterator[tuple[int, Use]]:
         """(source item, use) of every input of an item that another item makes."""

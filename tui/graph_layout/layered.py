@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .groups import Graph
+from .items import Graph
 
 SWEEPS = 4
 

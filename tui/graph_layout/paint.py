@@ -13,7 +13,7 @@ from tui.draw.palette import Palette
 from tui.draw.text import Row, clean, cut
 
 from .cells import AHEAD, DONE, LIT, PART, Cell
-from .groups import Graph
+from .items import Graph
 from .phrases import phrase
 from .rails import Rails
 from .routes import Layout

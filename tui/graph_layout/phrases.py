@@ -8,7 +8,7 @@ from glassllm.autograd.ops import Array
 from glassllm.debug.snapshot import Row, TapeView
 from tui.draw import numbers
 
-from .groups import Item
+from .items import Item
 
 RULES = {
     "attn.rope_q": "cos sin",

@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from rich.cells import cell_len
 
 from .cells import Canvas, Cell
-from .groups import Graph
+from .items import Graph
 
 STRIDE = 64
 """Lines between two notes of which values are waiting."""

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from .cells import Canvas, Cell, Point
-from .groups import Graph
+from .items import Graph
 from .layered import Places, Size, is_skip, places
 
 FARTHEST = 40

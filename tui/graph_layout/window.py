@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from .groups import Graph
+from .items import Graph
 from .rails import Rails
 from .routes import Layout
 
