@@ -4,22 +4,48 @@ Nothing here imports numpy or textual before it is known that they are needed: -
 """
 
 import argparse
+import codecs
+import difflib
+import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 PROGRAM = "glassllm-tui"
 USAGE_FAULT = 2
 INTERRUPTED = 130
+ASCII = {"−": "-", "×": "x", "·": ".", "–": "-", "…": "...", "\u2009": " ", "▁": "_"}
+"""What stands for our signs where the terminal's encoding lacks them."""
 
 
 class Parser(argparse.ArgumentParser):
     """argparse, with faults in one line."""
 
     def error(self, message: str) -> NoReturn:
-        refuse(f"{message}; see {PROGRAM} --help")
+        refuse(f"{message.removeprefix('argument ')}; see {PROGRAM} --help")
+
+    def parse(self, words: Sequence[str] | None) -> argparse.Namespace:
+        """The words' meaning; for an option that does not exist the nearest one is named."""
+        options, unknown = self.parse_known_args(words)
+        if unknown:
+            known = [name for action in self._actions for name in action.option_strings]
+            near = difflib.get_close_matches(unknown[0].partition("=")[0], known, n=1)
+            refuse(
+                f"{unknown[0]}: not understood; "
+                + (f"did you mean {near[0]}?" if near else f"see {PROGRAM} --help")
+            )
+        return options
+
+
+class Version(argparse.Action):
+    """--version, looked up only when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        print(f"{PROGRAM} {version()}")
+        raise SystemExit(0)
 
 
 def refuse(message: str) -> NoReturn:
@@ -31,20 +57,20 @@ def refuse(message: str) -> NoReturn:
 
 def ids(text: str) -> list[int]:
     """`1,2,3` as a list; raises the error argparse turns into a line."""
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of ids like 1,2,3") from None
+    if not re.fullmatch(r" *-?[0-9]{1,18} *(, *-?[0-9]{1,18} *)*", text):
+        shown = text if len(text) <= 40 else text[:39] + "…"
+        raise argparse.ArgumentTypeError(f"{shown!r} is no list of ids like 1,2,3")
+    return [int(part) for part in text.split(",")]
 
 
 def size(text: str) -> tuple[int, int]:
     """`120x36` as (columns, rows)."""
-    columns, _, rows = text.partition("x")
-    if not (columns.isascii() and columns.isdigit() and rows.isascii() and rows.isdigit()):
-        raise argparse.ArgumentTypeError(f"{text!r} is no size like 120x36")
-    if not (20 <= int(columns) <= 500 and 5 <= int(rows) <= 300):
+    if not re.fullmatch(r"[0-9]{1,4}x[0-9]{1,4}", text):
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no size like 120x36")
+    columns, rows = map(int, text.split("x"))
+    if not (20 <= columns <= 500 and 5 <= rows <= 300):
         raise argparse.ArgumentTypeError(f"{text} is out of range; give 20x5 to 500x300")
-    return int(columns), int(rows)
+    return columns, rows
 
 
 def parser() -> Parser:
@@ -61,13 +87,13 @@ def parser() -> Parser:
     text.add_argument("--ids", metavar="1,2,3", type=ids, help="the token ids to run")
     made.add_argument("--theme", choices=("dark", "light"), default="dark", help="colours (default: dark)")
     made.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
-    report = made.add_mutually_exclusive_group()
-    report.add_argument("--report", action="store_true", help="print events, loss and gradients as tables")
-    report.add_argument("--json", action="store_true", help="print the same as JSON")
+    output = made.add_mutually_exclusive_group()
+    output.add_argument("--report", action="store_true", help="print events, loss and gradients as tables")
+    output.add_argument("--json", action="store_true", help="print the same as JSON")
+    output.add_argument("--screenshot", metavar="FILE", help="draw without a terminal, into FILE.svg or FILE.txt")
     made.add_argument("--keys", metavar="KEYS", help='keys to press before the screenshot, like "n n c"')
-    made.add_argument("--screenshot", metavar="FILE", help="draw without a terminal, into FILE.svg or FILE.txt")
     made.add_argument("--size", metavar="WxH", type=size, help="columns x rows of the screenshot (default 120x36)")
-    made.add_argument("--version", action="version", version=f"{PROGRAM} {version()}")
+    made.add_argument("--version", action=Version, nargs=0, help="print the version")
     return made
 
 
@@ -96,17 +122,36 @@ def settle_threads() -> None:
     sys.setswitchinterval(0.001)
 
 
+def settle_output() -> None:
+    """Let output in any encoding: what it lacks is written in ASCII instead of failing."""
+    codecs.register_error("glass", in_ascii)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="glass")
+
+
+def in_ascii(error: UnicodeError) -> tuple[str | bytes, int]:
+    """The codec's handler: our signs as ASCII has them, other characters as escapes."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(ASCII.get(c) or c.encode("ascii", "backslashreplace").decode() for c in lacking), error.end
+
+
 def has_terminal() -> bool:
     """Whether keys can come in and a screen can go out (Textual draws on stderr when stdout is a pipe)."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command; its exit code: 0, 2 for usage or a bad file, 130 when interrupted."""
-    options = parser().parse_args(words)
-    settle_threads()
+    settle_output()
     try:
-        return run(options)
+        options = parser().parse(words)
+        settle_threads()
+        code = run(options)
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -118,27 +163,27 @@ def main(words: Sequence[str] | None = None) -> int:
 def run(options: argparse.Namespace) -> int:
     """Choose between the screen, a picture of it, and the report."""
     path = Path(options.path) if options.path is not None else sample_path()
-    if options.screenshot:
+    if options.screenshot is not None:
         return draw(path, options)
     if options.keys is not None or options.size is not None:
         refuse("--keys and --size belong to --screenshot FILE; give one")
+    is_asked = options.report or options.json
     is_dumb = os.environ.get("TERM") == "dumb"
-    if options.report or options.json or is_dumb or not has_terminal():
-        if is_dumb and has_terminal() and not (options.report or options.json):
-            print(
-                f"{PROGRAM}: TERM=dumb cannot place the cursor; here is the text report instead", file=sys.stderr
-            )
+    if is_dumb and has_terminal() and not is_asked:
+        reason = "TERM=dumb cannot place the cursor"
+        print(f"{PROGRAM}: {reason}; here is the text report instead", file=sys.stderr)
+    if is_asked or is_dumb or not has_terminal():
         return report(path, options)
     return show(path, options)
 
 
 def report(path: Path, options: argparse.Namespace) -> int:
     """Print the report, as tables or as JSON."""
-    from .report import as_json, as_tables, open_session
+    from .report import REFUSALS, as_json, as_tables, open_session
 
     try:
         session = open_session(path, options.text, options.ids)
-    except (ValueError, IndexError, OSError) as error:
+    except REFUSALS as error:
         refuse(str(error))
     (as_json if options.json else as_tables)(session)
     return 0
@@ -157,16 +202,25 @@ def show(path: Path, options: argparse.Namespace) -> int:
 
 def draw(path: Path, options: argparse.Namespace) -> int:
     """Press the keys on a screen nobody sees and write what it shows."""
-    if not options.screenshot.endswith((".svg", ".txt")):
-        refuse(f"{options.screenshot}: a screenshot is a .svg or a .txt file; give it one of these names")
+    picture, keys = Path(options.screenshot), (options.keys or "").split()
+    if picture.suffix not in (".svg", ".txt"):
+        refuse(f"{picture}: a screenshot is a .svg or a .txt file; give it one of these names")
     from .app import GlassApp
-    from .scripted import screenshot
+    from .scripted import screenshot, unknown_key
 
-    app = GlassApp(path, text=options.text, ids=options.ids, theme=options.theme)
+    if (key := unknown_key(keys)) is not None:
+        refuse(f"--keys: {key} is no key; name them like n, 3, enter, ctrl+e, with spaces between")
+    app = GlassApp(path, options.text, options.ids, options.theme, colors="truecolor")
     try:
-        screenshot(app, (options.keys or "").split(), Path(options.screenshot), options.size or (120, 36))
+        is_drawn = screenshot(app, keys, picture, options.size or (120, 36))
     except OSError as error:
-        refuse(f"{options.screenshot}: {error.strerror}; choose another place to write")
+        refuse(f"{picture}: {error.strerror or error}; choose another place to write")
     if app.refusal:
         refuse(app.refusal)
-    return 0
+    if not is_drawn and not app.return_code:
+        refuse("--keys: they leave the program before it is drawn; take out the last ones")
+    return app.return_code or 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

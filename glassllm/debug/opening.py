@@ -3,15 +3,21 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from glassllm.files import printable
 from glassllm.model import GlassLM
 
 from .session import Session
+from .snapshot import CommandError
 
 
 def open_file(path: Path, text: str | None = None, ids: Sequence[int] | None = None) -> Session:
     """Open a checkpoint and record its forward and loss on `text`, `ids`, or the sample it carries.
 
-    Raises ValueError (CheckpointError for the file itself) with one line that says what is wrong and what to do.
+    Raises CheckpointError for the file and CommandError for what its model cannot run, both ValueErrors of one
+    line: the file, the fault, the remedy.
     """
     model = GlassLM.load(path)
-    return Session.open(model, text=text, ids=ids, name=path.name)
+    try:
+        return Session.open(model, text=text, ids=ids, name=path.name)
+    except CommandError as error:
+        raise CommandError(f"{printable(str(path))}: {error}") from None

@@ -16,6 +16,7 @@ from tui.draw import numbers
 from tui.draw.numbers import Array
 from tui.draw.palette import Palette
 from tui.draw.plane import Cell, PanelState, largest_cell, next_abnormal, next_axes, next_slice
+from tui.draw.scale import Codes
 from tui.draw.tensor_page import TensorPage, tensor_page
 from tui.draw.tensor_words import place_words, value_text
 
@@ -54,6 +55,11 @@ class TensorPanel(Page, can_focus=True):
         """The position in the text that the cursor's cell belongs to, −1 for none."""
         names = [axis.name for axis in self._snapshot.focus.axes] if self._snapshot else []
         return next((self.state.cell[names.index(name)] for name in TOKEN_AXES if name in names), -1)
+
+    @property
+    def codes(self) -> tuple[tuple[str, Codes], ...]:
+        """What each cell of the maps shown is, by the name of the map."""
+        return self._page.codes if self._page is not None else ()
 
     # Drawing
 

@@ -1,0 +1,125 @@
+"""The whole run as plain data: what a screen shows one tensor at a time, for a file or another program.
+
+Everything is a str, int, float, bool, None, list or dict; numbers that JSON has no literal for are spelled out.
+"""
+
+import math
+from typing import Any
+
+from glassllm.autograd.ops import Array
+
+from .health import health_of, norm_of
+from .session import Session
+from .snapshot import Event, Health, Position, Row
+from .words import path
+
+Data = dict[str, Any]
+
+
+def report(session: Session) -> Data:
+    """Events with their statistics, and each leaf's gradient once the default traversal has come to its end.
+
+    The traversal is computed as far as it was not; the position, the selection and the model stay as they are.
+    """
+    tape, facts = session.tape, session.facts
+    end = _run_back(session)
+    gradients = [_gradient(session, row, end) for row in _leaves(session)]
+    return {
+        "name": facts.name,
+        "tokens": list(facts.tokens),
+        "ids": list(facts.ids),
+        "targets": list(facts.targets),
+        "dtype": facts.dtype,
+        "tracked": facts.tracked,
+        "fused": facts.fused,
+        "notes": list(facts.notes),
+        "loss": None if facts.loss is None else number(facts.loss),
+        "root": None if end is None else path(tape, tape.rows[tape.root(end.traversal)]),
+        "counts": _counts(session, gradients),
+        "events": [_event(session, event) for event in tape.events],
+        "gradients": gradients,
+    }
+
+
+def _counts(session: Session, gradients: list[Data]) -> Data:
+    """`nan` and `inf` are counted in all values but constants, and in the gradients of leaves."""
+    tape, facts = session.tape, session.facts
+    computed = [row for row in tape.rows if row.kind != "leaf" or row.parameter or row.tracked]
+    values = [statistics(tape.count_health(row.id)) for row in computed]
+    all_of = [*values, *(leaf["grad_stats"] for leaf in gradients if leaf["grad_stats"])]
+    return {
+        "events": facts.events,
+        "nodes": facts.nodes,
+        "parameters": sum(row.parameter for row in tape.rows),
+        "weights": facts.parameters,
+        "nan": sum(stats["nan"] for stats in all_of),
+        "inf": sum(stats["inf"] for stats in all_of),
+    }
+
+
+def _run_back(session: Session) -> Position | None:
+    """The end of the first traversal, all of it pulled; None where nothing takes a gradient."""
+    tape = session.tape
+    if tape.default_root is None:
+        return None
+    if not tape.traversals:
+        session.begin(tape.default_root)
+    while not tape.traversals[0].is_finished:
+        tape.traversals[0].pull()
+    return session.places.end(1)
+
+
+def _leaves(session: Session) -> list[Row]:
+    """What takes a gradient, parameters in the model's order; then parameters that take none."""
+    rows, taking = session.tape.rows, session.tape.leaves
+    return [rows[i] for i in taking] + [row for row in rows if row.parameter and row.id not in taking]
+
+
+def _event(session: Session, event: Event) -> Data:
+    row = session.tape.rows[event.row]
+    return {
+        "id": event.step,
+        "path": event.path,
+        "layer": event.layer,
+        "shape": list(session.axes.shape(row)),
+        "stats": statistics(session.tape.count_health(row.id)),
+    }
+
+
+def _gradient(session: Session, leaf: Row, end: Position | None) -> Data:
+    """`grad_norm` is None where no gradient came."""
+    gradient: Array | None = None if end is None else session.tape.gradient(leaf.id, end)
+    return {
+        "name": leaf.name,
+        "parameter": leaf.parameter,
+        "shape": list(leaf.array.shape),
+        "norm": number(norm_of(leaf.array)),
+        "grad_norm": None if gradient is None else number(norm_of(gradient)),
+        "grad_stats": None if gradient is None else statistics(health_of(gradient)),
+    }
+
+
+def statistics(health: Health) -> Data:
+    """min, mean, max and std of the finite, unmasked elements, and how many there are of each kind."""
+    names = (
+        "min",
+        "mean",
+        "max",
+        "std",
+        "norm",
+        "negative",
+        "zero",
+        "positive",
+        "nan",
+        "inf",
+        "masked",
+        "subnormal",
+    )
+    return {name: number(getattr(health, name)) for name in names}
+
+
+def number(x: float) -> float | int | str:
+    """`x`, or `NaN`, `Infinity`, `-Infinity` as text."""
+    if isinstance(x, int) or math.isfinite(x):
+        return x
+    return "NaN" if math.isnan(x) else "Infinity" if x > 0 else "-Infinity"

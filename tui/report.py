@@ -1,0 +1,148 @@
+"""The run as text: tables for people, JSON for programs.
+
+Names and tokens come from strangers' files: nothing in them is taken for markup or reaches the terminal raw.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from glassllm.checkpoint import CheckpointError
+from glassllm.debug.opening import open_file
+from glassllm.debug.report import report
+from glassllm.debug.snapshot import CommandError
+
+from .draw import numbers
+from .draw.text import clean
+
+if TYPE_CHECKING:
+    from glassllm.debug.session import Session
+
+Data = dict[str, Any]
+REFUSALS = (CheckpointError, CommandError)
+"""What opening raises where the fault is not ours: one line for the person."""
+KINDS = ("negative", "zero", "positive", "nan", "inf", "masked", "subnormal")
+EVENT = ("min", "mean", "max", "std", "norm", *KINDS)
+LEAF = ("norm", "grad norm", "min", "mean", "max", "std", "nan", "inf")
+NARROW = ("norm", "grad norm", "mean", "std", "nan", "inf", "masked")
+"""What is left of these columns on a terminal that has no room for all."""
+HEADS = {"negative": "−", "zero": "0", "positive": "+", "nan": "NaN", "inf": "Inf"}
+FAULTS = ("nan", "inf")
+NOTHING = "–"
+NARROWEST = 100
+"""Columns where no terminal says how many there are."""
+
+
+def open_session(path: Path, text: str | None, ids: Sequence[int] | None) -> "Session":
+    """The file opened and run; one of REFUSALS where that cannot be."""
+    return open_file(path, text, ids)
+
+
+def as_json(session: "Session") -> None:
+    """Print the report as JSON, in ASCII whatever the names hold."""
+    print(json.dumps(report(session), allow_nan=False, indent=2))
+
+
+def as_tables(session: "Session") -> None:
+    """Print the report as tables."""
+    sys.stdout.write(rendered(report(session)))
+
+
+def rendered(data: Data) -> str:
+    """The tables for stdout: with fewer columns on a narrow terminal, as wide as they are where there is none."""
+    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    content = tables(data)
+    width = console.measure(content, options=console.options.update(width=10_000)).maximum
+    if not console.is_terminal:
+        console.width = max(NARROWEST, width)
+    elif console.width < width:
+        content = tables(data, is_narrow=True)
+    with console.capture() as written:
+        console.print(content)
+    return "".join(f"{line.rstrip()}\n" for line in written.get().splitlines())
+
+
+def tables(data: Data, is_narrow: bool = False) -> RenderableType:
+    """All there is to say, the sum of it last."""
+    events, leaves = (tuple(n for n in names if n in NARROW) if is_narrow else names for names in (EVENT, LEAF))
+    parts: list[RenderableType] = [plain(heading(data), "bold")]
+    parts += [plain(line) for line in ("".join(data["tokens"]), *data["notes"]) if line]
+    if data["events"]:
+        parts += [plain(""), table("event", data["events"], events)]
+    parts.append(plain(""))
+    if data["tracked"]:
+        parts += [plain(f"gradients of {data['root']}"), table("leaf", data["gradients"], leaves)]
+    else:
+        parts.append(plain("not tracked: no gradients"))
+    return Group(*parts, plain(""), plain(summary(data)))
+
+
+def plain(words: str, style: str = "") -> Text:
+    """A stranger's words: no markup, and a visible sign for every control character."""
+    return Text(clean(words), style)
+
+
+def heading(data: Data) -> str:
+    """`tiny.npz   f32   12 tokens   245 000 weights`"""
+    words = [data["name"], numbers.dtype(data["dtype"]) if data["dtype"] else ""]
+    if data["tokens"]:
+        words.append(f"{numbers.count(len(data['tokens']))} tokens")
+    if weights := data["counts"]["weights"]:
+        words.append(f"{numbers.count(weights)} weights")
+    return "   ".join(filter(None, words))
+
+
+def summary(data: Data) -> str:
+    """`tiny.npz   loss 2.3184   77 events   402 nodes   38 parameters   NaN 0   Inf 0`"""
+    counts = {name: numbers.count(n) for name, n in data["counts"].items()}
+    loss = "no loss" if data["loss"] is None else f"loss {numbers.cell(float(data['loss'])).removeprefix('+')}"
+    made = [f"{counts[name]} {name}" for name in ("events", "nodes", "parameters")]
+    return "   ".join([data["name"], loss, *made, f"NaN {counts['nan']}", f"Inf {counts['inf']}"])
+
+
+def table(kind: str, rows: Sequence[Data], names: Sequence[str]) -> Table:
+    """One row for each event or leaf; its name is never cut, and numbers stand with their points in line."""
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    made.add_column(kind, overflow="fold")
+    for head in ("shape", *(HEADS.get(name, name) for name in names)):
+        made.add_column(head, justify="right", no_wrap=True)
+    columns = [column(name, [quantities(row).get(name) for row in rows]) for name in names]
+    for i, row in enumerate(rows):
+        shown = plain(row.get("path") or row["name"])
+        made.add_row(shown, numbers.shape(row["shape"]), *(cells[i] for cells in columns))
+    return made
+
+
+def quantities(row: Data) -> Data:
+    """An event's statistics; a leaf's two norms and its gradient's statistics, without those it lacks."""
+    if "stats" in row:
+        stats: Data = row["stats"]
+        return stats
+    return {**(row["grad_stats"] or {}), "norm": row["norm"], "grad norm": row["grad_norm"]}
+
+
+def column(name: str, values: Sequence[float | str | None]) -> list[Text]:
+    """The texts of one column: counts, with faults in their colour, or numbers on their point; `–` for None."""
+    if name in KINDS:
+        return [counted(name, None if n is None else int(n)) for n in values]
+    return [Text(text) for text in pointed([NOTHING if x is None else numbers.stat(float(x)) for x in values])]
+
+
+def counted(kind: str, n: int | None) -> Text:
+    if n is None:
+        return Text(NOTHING)
+    return Text(numbers.count(n), "bold red" if n and kind in FAULTS else "")
+
+
+def pointed(texts: Sequence[str]) -> list[str]:
+    """Numbers padded on the right so that their points stand below each other."""
+    tails = [len(text) - len(re.split(r"[.e]", text)[0]) for text in texts]
+    return [text + " " * (max(tails) - tail) for text, tail in zip(texts, tails, strict=True)]
