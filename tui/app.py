@@ -10,17 +10,20 @@ from textual.theme import Theme as TextualTheme
 from . import log
 from .draw.palette import TOKENS, Colors, Palette, Theme
 from .engine import Engine
-from .messages import EngineFailed, JobCancelled, JobProgress, Request, SnapshotReady
+from .messages import EngineFailed, JobCancelled, JobDone, JobProgress, Request, SnapshotReady
 from .screens.fault import FaultScreen
 from .screens.loading import LoadingScreen
 
 if TYPE_CHECKING:
     from glassllm.debug.session import Session
+    from glassllm.debug.snapshot import TapeView
 
     from .screens.debug import DebugScreen
 
 USER_FAULTS = ("CommandError", "CheckpointError")
 """Exceptions whose text is meant for the person at the keys; all others are failures of ours."""
+
+STATISTICS = "statistics"
 
 
 def perform(session: "Session", request: Request) -> object:
@@ -55,6 +58,7 @@ class GlassApp(App[None]):
         self.theme = "glass"
         self.engine = Engine(self.post_message, build or self._open, perform)
         self._version = 0
+        self._counted: TapeView | None = None
 
     def _open(self) -> object:
         """On the engine thread: numpy, the engine and the panels are imported while the first frame stands."""
@@ -84,7 +88,18 @@ class GlassApp(App[None]):
             await self._open_debug()
         if message.version > self._version:
             self._version = message.version
+            self._count(message.snapshot.tape)
             self.debugger.take(message.snapshot)
+
+    def _count(self, tape: "TapeView") -> None:
+        """Have the statistics of a new recording taken, between commands."""
+        if tape is not self._counted:
+            self._counted = tape
+            self.engine.submit(lambda: self.engine.session.statistics(), STATISTICS)
+
+    def on_job_done(self, message: JobDone) -> None:
+        if message.job.name == STATISTICS:
+            self.debugger.take_statistics()
 
     async def _open_debug(self) -> None:
         """Take the place of the loading screen; what the screen draws with was imported by the engine thread."""
@@ -93,7 +108,7 @@ class GlassApp(App[None]):
         await self.switch_screen(DebugScreen(self.palette, self.path.name, self.engine))
 
     def on_job_progress(self, message: JobProgress) -> None:
-        if self._version:
+        if self._version and message.job.name != STATISTICS:
             self.debugger.progress(message)
 
     def on_job_cancelled(self, message: JobCancelled) -> None:

@@ -84,6 +84,11 @@ class DebugScreen(Actions):
         self.tensor.draw(snapshot)
         self.frame()
 
+    def take_statistics(self) -> None:
+        """Show what has been counted since the snapshot."""
+        if self.snapshot is not None:
+            self.events.draw(self.snapshot)
+
     def frame(self) -> None:
         """Paint the rows around the panels, which follow the cell cursor and the focus."""
         snapshot, cell = self.snapshot, self.tensor.cell

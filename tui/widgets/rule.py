@@ -31,7 +31,7 @@ def rule_rows(
         Span(f" {numbers.coordinates(cell)}", "bright", bold=True),
         Span(f"  {cell_words(snapshot.focus, cell)}", "muted"),
     ]
-    left = [*aligned(where), *_worked(worked or _waiting(rule, is_back))]
+    left = [*aligned(where), *_worked(worked or _waiting(rule, is_back, snapshot.focus.state.is_final))]
     if rule.rank and not is_back:
         left.append(Span(f"     {rule.rank}", "muted"))
     return [top, columns(left, _other_number(snapshot, rule, is_back), split, width, palette)]
@@ -43,8 +43,10 @@ def _worked(text: str) -> list[Span]:
     return [Span(head + equals), Span(result, "bright", bold=bool(equals))]
 
 
-def _waiting(rule: RuleLines, is_back: bool) -> str:
-    return f"{rule.gradient} so far" if rule.gradient else "not reached: no number here yet" if is_back else ""
+def _waiting(rule: RuleLines, is_back: bool, is_final: bool) -> str:
+    if rule.gradient:
+        return f"= {rule.gradient}" if is_final else f"{rule.gradient} so far"
+    return "not reached: no number here yet" if is_back else ""
 
 
 def _other_number(snapshot: Snapshot, rule: RuleLines, is_back: bool) -> list[Span]:
