@@ -36,7 +36,8 @@ from .functions import (
     tsum,
     where,
 )
-from .tensor import Tensor, no_grad
+from .tensor import Tensor
+from .untracked import no_grad
 
 __all__ = [
     "Tensor",

@@ -3,12 +3,9 @@
 `tracking` and `hook` are module globals: whether results get a node, and who is told of each op (the recorder).
 """
 
-import functools
-import inspect
 import weakref
 from collections.abc import Callable, Iterator
-from types import TracebackType
-from typing import Any, NoReturn, Protocol, TypeVar, cast
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
@@ -24,12 +21,7 @@ class Hook(Protocol):
     """Who is told of what the engine does; at most one at a time."""
 
     def applied(
-        self,
-        op: Op,
-        inputs: tuple["Tensor", ...],
-        attrs: dict[str, Any],
-        saved: tuple[Any, ...],
-        result: "Tensor",
+        self, op: Op, inputs: tuple["Tensor", ...], attrs: dict[str, Any], saved: tuple[Any, ...], result: "Tensor"
     ) -> None:
         """An op was applied."""
 
@@ -49,65 +41,6 @@ def set_hook(new: Hook | None) -> Hook | None:
     global hook
     before, hook = hook, new
     return before
-
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-class no_grad:
-    """Context manager and decorator: results of operations made inside have no node and require no grad.
-
-    The state is one module global, not per thread. A decorated generator function is untracked within each
-    resumption only, so tracking between two steps is the caller's own.
-    """
-
-    def __init__(self) -> None:
-        self._before: list[bool] = []
-
-    def __enter__(self) -> "no_grad":
-        self._before.append(set_tracking(False))
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        set_tracking(self._before.pop())
-
-    def __call__(self, function: F) -> F:
-        wrap = _untracked_generator if inspect.isgeneratorfunction(function) else _untracked_call
-        return cast(F, wrap(function))
-
-
-def _untracked_call(function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        with no_grad():
-            return function(*args, **kwargs)
-
-    return wrapper
-
-
-def _untracked_generator(function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        steps = function(*args, **kwargs)
-        resume = functools.partial(next, steps)
-        while True:
-            with no_grad():
-                try:
-                    given = resume()
-                except StopIteration as stop:
-                    return stop.value
-            try:
-                resume = functools.partial(steps.send, (yield given))
-            except GeneratorExit:
-                with no_grad():
-                    steps.close()
-                raise
-            except BaseException as error:
-                resume = functools.partial(steps.throw, error)
-
-    return wrapper
 
 
 def apply(op: Op, *inputs: Any, **attrs: Any) -> "Tensor":
@@ -359,17 +292,9 @@ class Tensor:
     def __float__(self) -> NoReturn:
         refuse("a Tensor is no number")
 
-    def __int__(self) -> NoReturn:
-        refuse("a Tensor is no number")
+    __int__ = __float__
 
     def __lt__(self, other: Any) -> NoReturn:
         refuse("Tensors are not compared")
 
-    def __le__(self, other: Any) -> NoReturn:
-        refuse("Tensors are not compared")
-
-    def __gt__(self, other: Any) -> NoReturn:
-        refuse("Tensors are not compared")
-
-    def __ge__(self, other: Any) -> NoReturn:
-        refuse("Tensors are not compared")
+    __le__ = __gt__ = __ge__ = __lt__

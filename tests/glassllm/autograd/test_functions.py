@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import glassllm.autograd as autograd
-from glassllm.autograd import Tensor, op
+from glassllm.autograd import Tensor, no_grad, op
 from glassllm.autograd.ops import OPS
-from glassllm.autograd.tensor import no_grad
 
 CONTRACTED = """
     add sub mul div neg power matmul exp log sqrt tanh relu gelu abs clip tsum mean max reshape transpose concat
