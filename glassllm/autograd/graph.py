@@ -143,13 +143,11 @@ def contributions(node: Node, g: Array) -> tuple[Array | None, ...]:
 
     The only caller of rules. Raises ValueError when a rule returns too few gradients or one that does not fit.
     """
-    rule = node.op.backward
-    if rule is None:
-        raise ValueError(
-            f"op {node.op.name} has no backward rule; "
-            f"give it one with @{node.op.name}.rule, or with backward= if it is built by hand"
-        )
-    sent = rule(g, node.y, *node.saved, *node.arrays, **node.attrs)
+    if None in node.inputs:
+        with np.errstate(all="ignore"):  # a constant's gradient is dropped: 0·inf in it must not warn
+            sent = _by_rule(node, g)
+    else:
+        sent = _by_rule(node, g)
     if not isinstance(sent, (tuple, list)):
         sent = (sent,)
     if len(sent) != len(node.inputs):
@@ -158,6 +156,15 @@ def contributions(node: Node, g: Array) -> tuple[Array | None, ...]:
         return tuple(map(_fitted, sent, node.inputs, node.arrays))
     except ValueError as error:
         raise ValueError(f"the rule of {node.op.name} gave {error}") from None
+
+
+def _by_rule(node: Node, g: Array) -> Any:
+    if node.op.backward is None:
+        raise ValueError(
+            f"op {node.op.name} has no backward rule; "
+            f"give it one with @{node.op.name}.rule, or with backward= if it is built by hand"
+        )
+    return node.op.backward(g, node.y, *node.saved, *node.arrays, **node.attrs)
 
 
 def _fitted(grad: Any, place: Place | None, x: Array) -> Array | None:

@@ -112,6 +112,13 @@ def test_faults_of_arithmetic_follow_numpy():
         assert gradient(sqrt, 0) == INF
 
 
+def test_a_gradient_nobody_wants_does_not_warn():
+    future = [[False, True], [False, False]]
+    for scaled in (lambda x: x * 0.5, lambda x: x / 2, lambda x: 0.5 * x):
+        found = gradient(lambda x, f=scaled: softmax(f(masked_fill(x, future, -INF)))[0, 0], np.zeros((2, 2)))
+        assert found == [[0, 0], [0, 0]]
+
+
 def test_a_row_of_nothing_is_not_a_number_in_that_row_only():
     rows = [[-INF, -INF], [0.0, -INF], [0.0, 0.0]]
     expected = [[NAN, NAN], [1, 0], [0.5, 0.5]]
