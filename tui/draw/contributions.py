@@ -181,26 +181,27 @@ def norm_of(array: Array) -> float:
         return float(np.sqrt(np.square(array, dtype=np.float64).sum()))
 
 
-def _cell_words(array: Array, cell: tuple[int, ...]) -> Words:
+def _cell_words(array: Array, cell: tuple[int, ...], digits: int = 3) -> Words:
     if not array.size:
         return []
     value = float(array[cell])
     if np.isfinite(value):
-        return [Span(numbers.stat(value))]
+        return [Span(numbers.stat(value, digits))]
     return [Span(numbers.special(value), "nanfg", bold=True, bg="nan")]
 
 
-def _share_out(draft: Draft, height: int, parts: int, room: int) -> tuple[int, int]:
+def _share_out(draft: Draft, height: int, parts: int, room: int, undrawn: int = 0) -> tuple[int, int]:
     """Lines for each map, and how many contributions are drawn beside the sum.
 
-    As many as can be shown without pooling rows, if that is at least two; else as many as get three lines.
+    As many as can be shown without pooling rows, if that is at least two; else as many as get three lines. A part
+    without a map takes `undrawn` lines, one with a map a line for its title.
     """
     whole = _lines(_plane(draft, draft.focus.value, room), room, 1 << 16)
-    lines = {count: height // (count + 1) - 1 for count in range(parts, 0, -1)}
-    unpooled = [count for count in lines if lines[count] >= whole]
-    legible = [count for count in lines if lines[count] >= min(3, whole)]
+    lines = {n: (height - undrawn * (parts - n)) // (n + 1) - 1 for n in range(parts, -1, -1)}
+    unpooled = [n for n in lines if lines[n] >= whole]
+    legible = [n for n in lines if lines[n] >= min(3, whole)]
     count = unpooled[0] if unpooled and unpooled[0] >= min(2, parts) else max(legible, default=0)
-    return max(1, min(whole, height // (count + 1) - 1)), count
+    return max(1, min(whole, lines[count])), count
 
 
 def _plane(draft: Draft, array: Array, room: int) -> Plane:
@@ -231,37 +232,56 @@ def _draw_part(
 
 
 def _draw_narrow(draft: Draft, parts: list[Part], scale: Scale) -> None:
-    """Maps under each other with the cell's value at their right; what has not arrived is one line."""
+    """Maps under each other with the cell's value at their right; what has no map is one line."""
     canvas, focus = draft.canvas, draft.focus
-    end = canvas.width - 1
-    cell = clamp(draft.state.cell, focus.value.shape)
-    drawable = focus.value.ndim > 0 and focus.value.size > 0
-    labels = label_width(focus, _plane(draft, focus.value, 32), wide=False) if drawable else 0
-    room = max(1, end - 1 - labels - 1 - 9)
-    height = canvas.height - 2
+    if focus.value.ndim == 0 or not focus.value.size:
+        for i, part in enumerate([*parts, sum_of(focus)]):
+            _draw_part_line(draft, part, 2 + i)
+        return
+    labels = label_width(focus, _plane(draft, focus.value, 32), wide=False)
+    room = max(1, canvas.width - 3 - labels - 8)
     shown = [part for part in parts if part.array is not None]
-    waiting = [part for part in parts if part.array is None]
-    maps = len(shown) + 1
-    lines = (height - maps - len(waiting)) // maps if drawable and focus.gradient is not None else 0
+    height = canvas.height - 2 - (len(parts) - len(shown))
+    lines, count = _share_out(draft, height, len(shown), room, undrawn=1)
+    whole = sum_of(focus)
+    drawn = [*largest(shown, count), *([whole] if shown else [])]
     y = 2
-    for part in [*shown, *waiting, sum_of(focus)]:
+    for part in [*parts, whole]:
         if y >= canvas.height:
             break
-        is_sum = part.name.startswith("sum")
-        token = "text" if part.array is not None else "faint"
-        way = f"{focus.state.delivered} of {focus.state.edges}, {part.right}" if is_sum else part.way
-        words_here = [Span(part.glyph, part.token), Span(f" {cut(part.name, 16, 'tail')}  ", token)]
-        norm = [] if part.array is None else [Span("‖g‖ ", "muted"), Span(numbers.stat(norm_of(part.array)))]
-        left = end - sum(len(span.text) for span in [*words_here, *norm]) - 2
-        canvas.words(1, y, words_here, [Span(cut(way, left), "bwd" if is_sum else "muted")])
-        canvas.words_right(end, y, norm)
+        _draw_part_line(draft, part, y)
         y += 1
-        if part.array is None or lines < 1 or not drawable:
-            continue
-        plane = _draw_part(draft, part, 1, y, labels, room, lines, scale)
-        fit = fit_plane(plane, room, lines, sizes=("small",))
-        at = y + fit.place(plane.row, plane.column)[0] // 2
-        canvas.words_right(end, at, _cell_words(part.array, cell))
-        if fit.lines > 1:
-            canvas.words_right(end, at - 1 if at > y else at + 1, [Span(words.cell_text(focus, cell), "faint")])
-        y += fit.lines
+        if any(part is each for each in drawn):
+            plane = _draw_part(draft, part, 1, y, labels, room, lines, scale)
+            fit = fit_plane(plane, room, lines, sizes=("small",))
+            _draw_cell(draft, part, y, y + fit.place(plane.row, plane.column)[0] // 2, fit.lines)
+            y += fit.lines
+    if shown and y < canvas.height:
+        draw_axis(canvas, labels + 2, y, focus, plane, fit)
+        canvas.words(1, y + 1, [Span(words.pooled_words(focus, plane, fit), "muted")])
+
+
+def _draw_part_line(draft: Draft, part: Part, y: int) -> None:
+    """State, name, way and norm of one part."""
+    canvas, state = draft.canvas, draft.focus.state
+    end = canvas.width - 1
+    token = "text" if part.array is not None else "faint"
+    is_sum = part.name.startswith("sum")
+    way = f"{state.delivered} of {state.edges}, {part.right}" if is_sum else part.way
+    name = [Span(part.glyph, part.token), Span(f" {cut(part.name, 16, 'tail')}  ", token)]
+    norm = [] if part.array is None else [Span("‖g‖ ", "muted"), Span(numbers.stat(norm_of(part.array)))]
+    room = end - 2 - sum(len(span.text) for span in [*name, *norm])
+    canvas.words(1, y, name, [Span(cut(way, room), "bwd" if is_sum else "muted")])
+    canvas.words_right(end, y, norm)
+
+
+def _draw_cell(draft: Draft, part: Part, top: int, y: int, lines: int) -> None:
+    """The cell's value at the right of a map, on the cursor's line, and its coordinates beside it."""
+    canvas, focus = draft.canvas, draft.focus
+    cell = clamp(draft.state.cell, focus.value.shape)
+    if part.array is None:
+        return
+    canvas.words_right(canvas.width - 1, y, _cell_words(part.array, cell, 2))
+    if lines > 1:
+        where = [Span(words.cell_text(focus, cell), "faint")]
+        canvas.words_right(canvas.width - 1, y - 1 if y > top else y + 1, where)

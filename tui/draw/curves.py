@@ -58,7 +58,7 @@ def ramp_row(scale: Scale, palette: Palette, width: int = 16) -> Row:
 
 def legend_row(scale: Scale, clipped: str, palette: Palette) -> Row:
     """Both ends beside the ramp, at most 38 cells; `clipped` is the sign of what lies beyond, `±`, or nothing."""
-    low, high = numbers.stat(scale.low), numbers.stat(scale.limit)
+    low, high = numbers.stat(scale.low, 2), numbers.stat(scale.limit, 2)
     words = f" {high:<5} {clipped} clipped" if clipped else f" {high}"
     return [
         *segments([Span(f"{low:>6} ", "muted")], palette),

@@ -51,18 +51,19 @@ class Fit:
         """Where a cell of the plane is among the shown ones."""
         return row // self.pool[0] - self.first[0], column // self.pool[1] - self.first[1]
 
-    def at(self, x: int, y: int, row: int) -> tuple[int, int]:
+    def at(self, x: int, y: int, row: int, column: int) -> tuple[int, int]:
         """The plane's row and column drawn at a position inside the map.
 
-        Two rows share a line of small cells: the one given is preferred if it is one of them.
+        Where several cells are drawn in one place, the one given is preferred if it is among them.
         """
         across, down = CELL[self.size]
-        column = (x // across + self.first[1]) * self.pool[1]
-        if self.size != "small":
-            return (y // down + self.first[0]) * self.pool[0], column
-        upper = 2 * y + self.first[0]
-        is_lower = row // self.pool[0] == upper + 1
-        return (upper + is_lower) * self.pool[0], column
+        rows = self.pool[0] * (2 if self.size == "small" else 1)
+        top = y * rows + self.first[0] * self.pool[0] if self.size == "small" else y // down + self.first[0]
+        left = (x // across + self.first[1]) * self.pool[1]
+        return (
+            row if top <= row < top + rows else top,
+            column if left <= column < left + self.pool[1] else left,
+        )
 
 
 def fit_plane(

@@ -42,7 +42,7 @@ def draw_table(
     top, bottom = window(rows, height - 1, plane.row)
     first, last = window(columns, width // STEP, plane.column)
     part = plane.values[top:bottom, first:last]
-    texts, factor = numbers.row_numbers(part.ravel())
+    texts, factor = numbers.row_numbers(part.ravel(), digits=3)
     canvas.words(x, y, [Span(pad(factor, labels, "right"), "muted")])
     left = x + labels + 1
     for column in range(first, last):

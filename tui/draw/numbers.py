@@ -4,7 +4,7 @@ Minus is U+2212, as wide as a plus. Exponents stand behind `e`, or as one factor
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,8 +28,8 @@ def cell(x: float, places: int = 4) -> str:
     return signed(f"{x:+.{places}f}")
 
 
-def stat(x: float) -> str:
-    """A statistic: three significant digits and no leading zero, `.0833`; fewer where they are the exact value."""
+def stat(x: float, digits: int = 3) -> str:
+    """A statistic: three significant digits, no leading zero, `.0833`; fewer where they are the exact value."""
     if not math.isfinite(x):
         return special(x)
     if x == 0:
@@ -37,7 +37,7 @@ def stat(x: float) -> str:
     size = abs(x)
     if size < 1e-4 or size >= 9999.5:
         return exponential(x, 1)
-    places = max(0, 2 - math.floor(math.log10(size)))
+    places = max(0, digits - 1 - math.floor(math.log10(size)))
     text = f"{x:.{places}f}"
     short = text.rstrip("0").rstrip(".") if "." in text else text
     return signed(headless(short if float(short) == x else text))
@@ -66,11 +66,11 @@ def headless(text: str) -> str:
     return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
 
 
-def row_numbers(values: Sequence[float] | Array) -> tuple[list[str], str]:
-    """A row of values, each in at most 4 cells, and the factor they share (`×10⁻³`, or nothing).
+def row_numbers(values: Sequence[float] | Array, digits: int = 2) -> tuple[list[str], str]:
+    """A row of values with `digits` digits and the factor they share (`×10⁻³`, or nothing).
 
     Non-negative rows with a largest value of .1 to 10 are written with decimals (`.02`, `1.0`); all others are
-    integers times one power of ten, with signs where a negative is among them.
+    integers times one power of ten, with signs where a negative is among them, else with a digit more.
     """
     values = np.asarray(values, dtype=np.float64)
     finite = values[np.isfinite(values)]
@@ -79,8 +79,8 @@ def row_numbers(values: Sequence[float] | Array) -> tuple[list[str], str]:
     if largest == 0:
         return [_entry(x, lambda _: "0") for x in values], ""
     if not has_sign and 0.095 <= largest < 9.95:
-        return [_entry(x, _decimals) for x in values], ""
-    digits = 2 if has_sign else 3
+        return [_entry(x, lambda x: _decimals(x, digits)) for x in values], ""
+    digits += not has_sign
     exponent = math.floor(math.log10(largest)) - digits + 1
     if round(largest / 10.0**exponent) >= 10**digits:
         exponent += 1
@@ -96,15 +96,15 @@ def row_numbers(values: Sequence[float] | Array) -> tuple[list[str], str]:
     return [_entry(x, integer) for x in values], factor(exponent)
 
 
-def _entry(x: float, form: Any) -> str:
+def _entry(x: float, form: Callable[[float], str]) -> str:
     return form(float(x)) if math.isfinite(x) else special(x)
 
 
-def _decimals(x: float) -> str:
-    text = headless(f"{x:.2f}")
-    if text == ".00":
+def _decimals(x: float, digits: int) -> str:
+    text = headless(f"{x:.{digits}f}")
+    if float(text) == 0:
         return "0"
-    return text if text.startswith(".") else f"{x:.1f}"
+    return text if text.startswith(".") else f"{x:.{digits - 1}f}"
 
 
 def factor(exponent: int) -> str:

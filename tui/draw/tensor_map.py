@@ -46,7 +46,7 @@ class Spot:
         x, y = x - self.x, y - self.y
         if not (0 <= x < self.fit.width and 0 <= y < self.fit.lines):
             return None
-        return self.cell or self.plane.at(*self.fit.at(x, y, self.plane.row))
+        return self.cell or self.plane.at(*self.fit.at(x, y, self.plane.row, self.plane.column))
 
 
 def label_width(focus: Focus, plane: Plane, wide: bool) -> int:
@@ -54,9 +54,11 @@ def label_width(focus: Focus, plane: Plane, wide: bool) -> int:
     if wide:
         return 6
     rows = plane.values.shape[0]
-    if not plane.wrap and has_labels(focus, plane.rows):
+    if plane.wrap:
+        return min(6, len(str(plane.shape[0])))
+    if has_labels(focus, plane.rows):
         return min(6, max((len(axis_label(focus, plane.rows, i)) for i in range(min(rows, 512))), default=1))
-    return min(6, len(str(max(rows - 1, 0) * max(plane.wrap, 1))))
+    return min(6, len(str(max(rows - 1, 0))))
 
 
 def row_label(focus: Focus, plane: Plane, row: int) -> str:
@@ -71,7 +73,8 @@ def draw_map(
     _row_labels(canvas, x, y, labels, focus, plane, fit, accent)
     left = x + labels + 1
     if shown.why_not:
-        canvas.block(left, y, dotted_rows(fit.width, fit.lines, shown.why_not, canvas.palette))
+        width = min(max(fit.width, len(shown.why_not) + 4), canvas.width - left - 1)
+        canvas.block(left, y, dotted_rows(width, fit.lines, shown.why_not, canvas.palette))
         return None
     codes = shown_codes(plane, fit, shown.scale, canvas.palette)
     cursor = fit.place(plane.row, plane.column)

@@ -151,7 +151,12 @@ def draw_wide(draft: Draft, what: Shown, x: int, width: int, heading: bool) -> N
         below += 1
     if what.why_not:
         return
-    if fit.size != "medium":
+    spare = canvas.height - below - 5
+    has_table = fit.size == "small" and spare >= 4
+    if has_table:
+        height = min(spare, plane.values.shape[0] + 1)
+        draw_table(canvas, left, below + 4, labels, focus, plane, fit.width, height)
+    elif fit.size != "medium":
         draw_numbers(canvas, left, below, labels, focus, plane, fit)
     thumbs = min(plane.values.shape[1], right - map_x - fit.width - 4)
     lowest = 0
@@ -162,10 +167,6 @@ def draw_wide(draft: Draft, what: Shown, x: int, width: int, heading: bool) -> N
         draft.spots += spots
         lowest = max(spot.y + spot.fit.lines for spot in spots)
     draw_distribution(draft, what, left, below + 1, labels, right, lowest)
-    spare = canvas.height - below - 5
-    if fit.size == "small" and spare >= 4:
-        height = min(spare, plane.values.shape[0] + 1)
-        draw_table(canvas, left, below + 4, labels, focus, plane, fit.width, height)
 
 
 def _slices(plane: Plane) -> int:
@@ -251,7 +252,7 @@ def draw_narrow(draft: Draft, what: Shown, x: int, width: int, heading: bool) ->
     if spare >= lines + 3 and _slices(plane) > 1:
         y = bottom - 1 - lines
         draft.spots += draw_thumbnail_strip(
-            canvas, left + 3, y, right - left - 3, lines, what, state, draft.accent
+            canvas, left + 2, y, right - left - 2, lines, what, state, draft.accent
         )
     note = [] if heading or not what.note else [Span(f"{what.note}   ", "bwd")]
     canvas.words(left, bottom, note, words.readout_words(focus, what.array, plane))
@@ -263,7 +264,7 @@ def draw_column(draft: Draft, what: Shown, x: int, y: int, width: int, bottom: i
     pieces: list[Row] = words.health_column(what.array, what.health, width, palette)
     if what.health is not None:
         counts = counts_once(what.array, what.masked, scale, width)
-        low, high = numbers.stat(scale.low), numbers.stat(scale.limit)
+        low, high = numbers.stat(scale.low, 2), numbers.stat(scale.limit, 2)
         sign = f" {clipped(what)}".rstrip()
         pieces += [[], *curves.histogram_rows(counts, scale, palette), []]
         pieces.append(curves.ramp_row(scale, palette, width))

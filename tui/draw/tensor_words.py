@@ -30,7 +30,7 @@ def title_row(snapshot: Snapshot, state: PanelState, width: int, palette: Palett
     title = cut(clean(focus.title), max(0, width - 4 - len(right[0].text)), keep="tail")
     left = [
         Span("▌" if state.focused else " ", "bright"),
-        Span(title, "bright" if state.focused else "text", bold=state.focused),
+        Span(title, "bright" if state.focused else "muted", bold=state.focused),
     ]
     if wide and elsewhere:
         left.append(Span(f"  {elsewhere}", "muted"))
@@ -158,26 +158,28 @@ def _pair(name: str, value: str, width: int, palette: Palette, head: bool = Fals
 def axis_words(focus: Focus, plane: Plane, fit: Fit, state: PanelState, room: int) -> list[Span]:
     """`head ‹2/4›   rows query   cols key   scale all heads`: as many of the groups as there is room for."""
     groups = [_held(focus, plane, axis) for axis in plane.held if plane.shape[axis] > 0]
+    pooled = [[Span(text, "muted")] for text in (pooled_words(focus, plane, fit),) if text]
+    if room < 60:
+        groups += pooled
     if plane.wrap:
         groups.append([Span(f"{axis_name(focus, 0)} ", "muted"), Span(f"in rows of {plane.wrap}")])
+    elif fit.size == "medium" and room < 60:
+        label = token_text(focus, plane.columns, plane.column)
+        groups.append([Span(f"{axis_name(focus, plane.columns)} ", "muted"), Span(label, "bright", bold=True)])
     else:
-        if fit.size == "medium" and room < 60:
-            label = token_text(focus, plane.columns, plane.column)
-            groups.append([Span(f"{axis_name(focus, plane.columns)} ", "muted"), Span(label, "bright", bold=True)])
-        else:
-            groups.append([Span("rows ", "muted"), Span(axis_name(focus, plane.rows))])
-            groups.append([Span("cols ", "muted"), Span(axis_name(focus, plane.columns))])
-    if pooled := pooled_words(focus, plane, fit):
-        groups.append([Span(pooled, "muted")])
-    if len(plane.held) and room >= 60:
-        groups.append([Span("scale ", "muted"), Span(_scale_words(focus, plane, state))])
+        groups.append([Span("rows ", "muted"), Span(axis_name(focus, plane.rows))])
+        groups.append([Span("cols ", "muted"), Span(axis_name(focus, plane.columns))])
+    if room >= 60:
+        groups += pooled
+        if plane.held:
+            groups.append([Span("scale ", "muted"), Span(_scale_words(focus, plane, state))])
     gap = 3 if room >= 60 else 2
     words: list[Span] = []
     used = 0
     for group in groups:
         size = sum(len(span.text) for span in group)
         if used + size > room:
-            break
+            continue
         words += [*group, Span(" " * gap)]
         used += size + gap
     return words[:-1]
