@@ -62,8 +62,8 @@ class Entry:
     words: str
 
 
-MOVE = "move the selection or the cell"
-COUNT = "a count before any of these"
+MOVE = "move selection or cell"
+COUNT = "a count before these"
 
 KEYS = (
     Key("n", "next", "next", (), "event", "next", "time", True),
@@ -73,9 +73,9 @@ KEYS = (
     Key("i", "contribution", "contribution", (), "contribution", "forward", "time", True),
     Key("I", "contribution_back", "contribution-back", (), "contribution", "back", "time", True),
     Key("c", "continue", "continue", (), "continue", "to the end", "time", True),
-    Key("C", "continue_back", "continue-back", (), "continue", "back to the start", "time", True),
+    Key("C", "continue_back", "continue-back", (), "continue", "to the start", "time", True),
     Key("f", "finish", "finish", (), "block", "to its end", "time", True),
-    Key("F", "finish_back", "finish-back", (), "block", "back to its start", "time", True),
+    Key("F", "finish_back", "finish-back", (), "block", "to its start", "time", True),
     Key("t", "run_to", "run-to", (), "run to", "the selection", "time", True),
     Key("T", "run_back_to", "run-back-to", (), "run to", "back to it", "time", True),
     Key("g", "first", "first", (), "position", "first", "time"),
@@ -97,7 +97,7 @@ KEYS = (
     Key("(", "visited_back", "visited-back", (), "visited places", "back", "move"),
     Key(")", "visited_forward", "visited-forward", (), "visited places", "forward", "move"),
     Key("enter", "enter", "enter", (), "", "details, or walk on", "move"),
-    Key("escape", "leave", "leave", (), "", "close, stop the job, leave the cell, or back to now", "move"),
+    Key("escape", "leave", "leave", (), "", "close, stop, leave, to now", "move"),
     Key("o", "group", "group", (), "open", "open or close a group", "rows", True),
     Key("u", "producer", "producer", (), "select", "producer", "graph", True),
     Key("d", "consumer", "consumer", (), "select", "consumer", "graph", True),
@@ -106,17 +106,17 @@ KEYS = (
     Key(">", "next_slice", "slice", (1,), "slice", "next", "tensor", True),
     Key("a", "axes", "axes", (), "axes", "choose axes", "tensor", True),
     Key("@", "coordinates", "coordinates", (), "go to", "go to coordinates", "tensor", True),
-    Key("%", "scale", "scale", (), "scale", "scale by tensor or by slice", "tensor", True),
-    Key("^", "largest", "largest", (), "", "largest magnitude of this tensor", "tensor"),
+    Key("%", "scale", "scale", (), "scale", "scale of all, or by slice", "tensor", True),
+    Key("^", "largest", "largest", (), "", "largest magnitude", "tensor"),
     Key("/", "search", "search", (), "search", "search", "find", True),
     Key(".", "next_match", "match", (), "match", "next", "find"),
     Key("comma", "previous_match", "match-back", (), "match", "previous", "find"),
     Key("!", "non_finite", "non-finite", (), "", "next NaN or Inf", "find"),
     Key("r", "rerun", "rerun", (), "", "run again", "everywhere"),
-    Key("e", "edit", "edit", (), "", "edit text, target or backward root", "everywhere"),
-    Key("y", "copy", "copy", (), "", "copy cell, row or tensor", "everywhere"),
+    Key("e", "edit", "edit", (), "", "edit the text", "everywhere"),
+    Key("y", "copy", "copy", (), "", "copy cell and row", "everywhere"),
     Key("z", "enlarge", "enlarge", (), "zoom", "enlarge the panel", "everywhere", True),
-    Key("\\", "next_screen", "screen", (), "", "next screen: debug, train, generate", "everywhere"),
+    Key("\\", "next_screen", "screen", (), "", "next screen", "everywhere"),
     Key("ctrl+e", "export", "export", (), "", "export this view", "everywhere"),
     Key("ctrl+l", "redraw", "redraw", (), "", "redraw", "everywhere"),
     Key("ctrl+p", "palette", "palette", (), "", "palette", "everywhere"),
@@ -143,7 +143,7 @@ LATER = {
 """Keys kept for what does not exist yet: pressed they say so, and neither footer nor help names them."""
 
 LABELS = {"up": "↑", "down": "↓", "left": "←", "right": "→", "escape": "esc", "comma": ","}
-ENTRY_LABELS = {"move": "arrows hjkl", "count": "10n 3C", "page": "pgup pgdn"}
+ENTRY_LABELS = {"move": "arrows hjkl", "count": "10n 3C", "page": "pgup pgdn", "panel": "tab"}
 BACKWARD_WORDS = {"op": "visit", "block": "phase"}
 SHORT_WORDS = {"continue": "cont", "contribution": "edge", "command": "cmd"}
 SHORT_BELOW = 100

@@ -6,11 +6,12 @@ from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, Words, cut, fit, segments, text_row
 from tui.keys import Entry, help_sections
 
-COLUMN = 44
+COLUMN = 50
+NARROWEST = 37
 INSIDE = 2  # columns of padding at either side
 SIGNS = (
     Entry("■ □", "value recorded, not yet"),
-    Entry("● ◐ ○", "gradient final, k of n, none"),
+    Entry("● ◐ ○", "final, k of n, no gradient"),
     Entry("–", "takes no gradient"),
     Entry("▶ ◀", "current, forward, backward"),
     Entry("▷", "selected, not current"),
@@ -26,10 +27,10 @@ Line = tuple[Span, ...]
 def help_rows(panel: str, page: int, width: int, height: int, palette: Palette) -> tuple[list[Row], int]:
     """The rows of one page, and how many pages there are."""
     wide = min(width - 4 if width >= 100 else width - 2, 3 * COLUMN + 2 * INSIDE)
-    count = max((wide - 2 * INSIDE) // 36, 1)
+    count = 3 if wide >= 3 * NARROWEST else 2 if wide >= 2 * NARROWEST else 1
     each = (wide - 2 * INSIDE) // count
     room = max(height - 8, 6)
-    columns = flowed([*blocks(panel, each), cell_block(palette)], room)
+    columns = balanced([*blocks(panel, each), cell_block(each)], count, room)
     pages = -(-len(columns) // count)
     page = page % pages
     shown = columns[page * count : (page + 1) * count]
@@ -64,19 +65,38 @@ def blocks(panel: str, width: int) -> list[list[Line]]:
     ]
 
 
+def key_width(width: int) -> int:
+    """Columns for the keys of an entry in a column of this width."""
+    return 12 if width >= 44 else 9
+
+
 def _entry(entry: Entry, width: int) -> Line:
-    fg = SIGN_COLORS.get(entry.keys, "bright")
-    return Span(entry.keys.ljust(13), fg, bold=True), Span(cut(entry.words, width - 14))
+    keys = entry.keys.ljust(key_width(width)) + " "
+    room = width - len(keys) - 1
+    words = entry.words if len(entry.words) <= room else entry.words.rpartition(": ")[2]
+    return Span(keys, SIGN_COLORS.get(entry.keys, "bright"), bold=True), Span(cut(words, room))
 
 
-def cell_block(palette: Palette) -> list[Line]:
+def cell_block(width: int) -> list[Line]:
     """The colours of a cell."""
+    keys = key_width(width) + 1
     return [
         (Span("cells", "muted"),),
-        (Span("orange       ", "pos", bold=True), Span("positive; lighter is larger")),
-        (Span("blue         ", "neg", bold=True), Span("negative; lighter is larger")),
-        (Span("×", "nanfg", bg="nan"), Span("            NaN, "), Span("▲▼", "nanfg", bg="nan"), Span(" ±Inf")),
+        (Span("orange".ljust(keys), "pos", bold=True), Span("positive, lighter larger")),
+        (Span("blue".ljust(keys), "neg", bold=True), Span("negative, lighter larger")),
+        (
+            Span("×", "nanfg", bg="nan"),
+            Span("NaN, ".rjust(keys + 4)),
+            Span("▲▼", "nanfg", bg="nan"),
+            Span(" ±Inf"),
+        ),
     ]
+
+
+def balanced(parts: list[list[Line]], count: int, height: int) -> list[list[Line]]:
+    """The blocks in `count` columns of about equal height, or in more where they are too long for that."""
+    even = sum(len(part) + 1 for part in parts) // count
+    return next((c for h in range(even, height) if len(c := flowed(parts, h)) <= count), flowed(parts, height))
 
 
 def flowed(parts: list[list[Line]], height: int) -> list[list[Line]]:
