@@ -15,11 +15,13 @@ from tui.draw.text import Span, cut, pad
 STEP = 6  # columns of a number where it does not stand under a cell of the map
 
 
-def draw_numbers(canvas: Canvas, x: int, y: int, labels: int, focus: Focus, plane: Plane, fit: Fit) -> None:
+def draw_numbers(
+    canvas: Canvas, x: int, y: int, labels: int, focus: Focus, plane: Plane, fit: Fit, width: int
+) -> None:
     """The cursor's row as numbers: under large cells each under its column, else those around the cursor."""
     columns = plane.values.shape[1]
     step = 4 if fit.size == "large" else STEP
-    first, last = (0, columns) if fit.size == "large" else window(columns, fit.width // step, plane.column)
+    first, last = (0, columns) if fit.size == "large" else window(columns, width // step, plane.column)
     texts, factor = numbers.row_numbers(plane.values[plane.row, first:last])
     hidden = is_hidden(plane, plane.row)[first:last].tolist()
     canvas.words(x, y, [Span(pad(row_label(focus, plane, plane.row), labels, "right"), "bright", bold=True)])

@@ -155,9 +155,9 @@ def draw_wide(draft: Draft, what: Shown, x: int, width: int, heading: bool) -> N
     has_table = fit.size == "small" and spare >= 4
     if has_table:
         height = min(spare, plane.values.shape[0] + 1)
-        draw_table(canvas, left, below + 4, labels, focus, plane, fit.width, height)
+        draw_table(canvas, left, below + 4, labels, focus, plane, room, height)
     elif fit.size != "medium":
-        draw_numbers(canvas, left, below, labels, focus, plane, fit)
+        draw_numbers(canvas, left, below, labels, focus, plane, fit, room)
     thumbs = min(plane.values.shape[1], right - map_x - fit.width - 4)
     lowest = 0
     if _slices(plane) > 1 and thumbs >= min(8, plane.values.shape[1]):
@@ -242,9 +242,9 @@ def draw_narrow(draft: Draft, what: Shown, x: int, width: int, heading: bool) ->
         return
     free = bottom - below - 1
     if fit.size == "small" and where == "above" and free >= 3:
-        draw_table(canvas, left, below + 1, labels, focus, plane, fit.width, min(free - 1, len(plane.values) + 1))
+        draw_table(canvas, left, below + 1, labels, focus, plane, room, min(free - 1, len(plane.values) + 1))
     elif fit.size != "medium" and free >= 1:
-        draw_numbers(canvas, left, below, labels, focus, plane, fit)
+        draw_numbers(canvas, left, below, labels, focus, plane, fit, room)
     if where == "beside":
         start = max(map_x + fit.width + 1, right - STATS)
         draw_column(draft, what, start, top if spare >= 8 else head, right - start, bottom)

@@ -15,6 +15,7 @@ from tui.draw.plane import PanelState, Plane
 from tui.draw.text import Row, Span, clean, cut, segments, text_row
 
 SHORT = {"contributions": "contrib"}
+PLURALS = {"vocabulary": "entries", "hidden": "hidden units", "in": "inputs", "out": "outputs"}
 
 
 def title_row(snapshot: Snapshot, state: PanelState, width: int, palette: Palette) -> Row:
@@ -210,8 +211,8 @@ def _scale_words(focus: Focus, plane: Plane, state: PanelState) -> str:
 
 
 def plural(name: str) -> str:
-    if name == "vocabulary":
-        return "entries"
+    if name in PLURALS:
+        return PLURALS[name]
     if name.startswith("axis "):
         return f"of {name}"
     return f"{name[:-1]}ies" if name.endswith("ry") else f"{name}es" if name.endswith("ch") else f"{name}s"
