@@ -4,6 +4,7 @@ Names and tokens come from strangers' files: nothing in them is taken for markup
 """
 
 import json
+import math
 import re
 import sys
 from collections.abc import Sequence
@@ -103,9 +104,14 @@ def heading(data: Data) -> str:
 def summary(data: Data) -> str:
     """`tiny.npz   loss 2.3184   77 events   402 nodes   38 parameters   NaN 0   Inf 0`"""
     counts = {name: numbers.count(n) for name, n in data["counts"].items()}
-    loss = "no loss" if data["loss"] is None else f"loss {numbers.cell(float(data['loss'])).removeprefix('+')}"
+    loss = "no loss" if data["loss"] is None else f"loss {fixed(float(data['loss']))}"
     made = [f"{counts[name]} {name}" for name in ("events", "nodes", "parameters")]
     return "   ".join([data["name"], loss, *made, f"NaN {counts['nan']}", f"Inf {counts['inf']}"])
+
+
+def fixed(x: float) -> str:
+    """A loss: four decimals, no plus."""
+    return numbers.cell(x).removeprefix("+") if math.isfinite(x) else numbers.special(x)
 
 
 def table(kind: str, rows: Sequence[Data], names: Sequence[str]) -> Table:
