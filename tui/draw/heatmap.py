@@ -164,10 +164,13 @@ def _joined(pieces: Iterable[Segment]) -> Row:
 
 def small_rows(code: NDArray[np.uint8], palette: Palette, kind: Ramp) -> list[Row]:
     """Two rows of codes a line, as half-blocks."""
-    table = _half_blocks(palette, kind)
     if code.shape[0] % 2:
         code = np.pad(code, ((0, 1), (0, 0)), constant_values=levels(palette, kind) + codes_of.OUTSIDE)
     pairs = code[0::2].astype(np.intp) * (levels(palette, kind) + codes_of.SPECIAL) + code[1::2]
+    table = _half_blocks(palette, kind)
+    for pair in np.unique(pairs).tolist():
+        if table[pair] is None:
+            table[pair] = _half_block(palette, kind, *divmod(pair, levels(palette, kind) + codes_of.SPECIAL))
     return [_runs(line, table) for line in pairs]
 
 
@@ -184,13 +187,8 @@ def _runs(pairs: NDArray[np.intp], table: NDArray[np.object_]) -> Row:
 
 @cache
 def _half_blocks(palette: Palette, kind: Ramp) -> NDArray[np.object_]:
-    """One segment for every pair of codes, upper × all + lower."""
-    all_codes = range(levels(palette, kind) + codes_of.SPECIAL)
-    table = np.empty(len(all_codes) ** 2, object)
-    for upper in all_codes:
-        for lower in all_codes:
-            table[upper * len(all_codes) + lower] = _half_block(palette, kind, upper, lower)
-    return table
+    """One segment for every pair of codes, upper × all + lower; made when first needed, None until then."""
+    return np.full((levels(palette, kind) + codes_of.SPECIAL) ** 2, None, object)
 
 
 def _half_block(palette: Palette, kind: Ramp, upper: int, lower: int) -> Segment:
