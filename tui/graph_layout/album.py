@@ -2,8 +2,6 @@
 
 from typing import Literal, NamedTuple
 
-from rich.cells import cell_len
-
 from glassllm.debug.snapshot import TapeView
 
 from .groups import Outline
@@ -61,7 +59,7 @@ class Album:
             return rails(graph)
         rows, has_events = self.outline.rows, self.outline.has_events
         labels = [chip_label(item, rows, has_events) for item in graph.items]
-        return layered(graph, labels, [cell_len(label) for label in labels], wish.columns)
+        return layered(graph, labels, wish.columns)
 
     def layered_height(self, columns: int) -> int | None:
         """Rows of the largest block in ranks, or of all nodes where there are no events; None: far too many."""

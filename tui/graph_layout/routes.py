@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
+from rich.cells import cell_len
+
 from .cells import Canvas, Cell, Point
 from .items import Graph
 from .layered import Places, Size, is_skip, places
@@ -46,21 +48,27 @@ class Layout:
         return {y: tuple(sorted(items, key=self.chips.__getitem__)) for y, items in found.items()}
 
 
-def layered(graph: Graph, labels: Sequence[str], widths: Sequence[int], room: int) -> Layout:
-    """The layout of a graph whose labels take these widths, fitted into `room` columns where it can be."""
-    sizes = tuple(Size.of(width) for width in widths)
+def layered(graph: Graph, labels: Sequence[str], room: int) -> Layout:
+    """The layout of a graph with these labels, fitted into `room` columns where it can be."""
+    labels = [_with_ports(label, len(graph.into[i])) for i, label in enumerate(labels)]
+    sizes = tuple(Size.of(cell_len(label)) for label in labels)
     placed = places(graph, sizes, room)
     router = _Router(graph, sizes, placed)
     paths = router.paths()
-    left = min([router.left(i) for i in range(len(sizes))] + [x for path in paths for x, _ in path], default=0)
-    right = max([router.right(i) for i in range(len(sizes))] + [x for path in paths for x, _ in path], default=0)
+    bends = [x for path in paths for x, _ in path]
+    left = min([*map(router.left, range(len(sizes))), *bends], default=0)
+    right = max([*map(router.right, range(len(sizes))), *bends], default=0)
     canvas = Canvas()
     for edge, path in enumerate(paths):
         canvas.line(edge, path)
     chips = tuple((placed.x[i] - left, router.tops[placed.rank[i]]) for i in range(len(sizes)))
-    height = router.tops[-1] + 1 if router.tops else 0
-    rows = canvas.rows(height, left)
+    rows = canvas.rows(router.tops[-1] + 1 if router.tops else 0, left)
     return Layout(graph, tuple(labels), sizes, chips, rows, right - left + 1, -left, router.roomy())
+
+
+def _with_ports(label: str, inputs: int) -> str:
+    """The label, widened by blanks if its chip has not enough columns for its inputs and two lines of others."""
+    return label.center(inputs + 1) if inputs > 1 and inputs + 1 > cell_len(label) else label
 
 
 @dataclass(eq=False)
@@ -71,6 +79,7 @@ class _Net:
     tops: set[int]
     targets: list[int] = field(default_factory=list)
     columns: set[int] = field(default_factory=set)  # that it goes on in, past the next rank
+    comes_from_afar: bool = False  # in a column that leads to others too
     bundle: "_Bundle | None" = None
 
 
@@ -123,12 +132,7 @@ class _Router:
         self.edge_of_chips = max((self.right(i) for i in range(len(sizes))), default=0)
         self.first_rail = self.edge_of_chips + placed.gap
         self.nets: dict[tuple[int, int], _Net] = {}  # by gap and producer
-        self.taken: list[list[tuple[int, int, int]]] = [
-            [] for _ in self.ranks
-        ]  # flat pieces beside chips, per rank
-        self.ends_at: dict[
-            tuple[int, int], bool
-        ] = {}  # by chip and column's side: whether all lines there end there
+        self.taken: list[list[tuple[int, int]]] = [[] for _ in self.ranks]  # first and last cell of flat pieces
         self.tops: list[int] = []  # the row of each rank
 
     def left(self, i: int) -> int:
@@ -238,10 +242,10 @@ class _Router:
         """Into the side of the consumer, where the way there is free; else from above."""
         target = self.graph.edges[e].target
         rank = self.rank[target]
-        ends = self._is_last(bus, e) and sum(self._is_last(bus, other) for other in bus.edges) == 1
-        if self._takes_side(target, bus.column, ends):
+        if self._takes_side(target, bus.column):
             return [(bus.column, rank), (self.x[target], rank)]
         net = self._net(rank - 1, bus.source, bus.column)
+        net.comes_from_afar = len(self.graph.out_of[bus.source]) > 1
         if not self._is_last(bus, e):
             net.columns.add(bus.column)
         return [(bus.column, net), *self._entered(net, target)]
@@ -249,37 +253,25 @@ class _Router:
     def _departure(self, bus: _Bus) -> list[Stop]:
         """Straight down; at the right out of the chip's side, or through the gap below where that is taken."""
         x, rank = self.x[bus.source], bus.first
-        if bus.at_right and self._takes_side(bus.source, bus.column, False):
+        if bus.at_right and self._takes_side(bus.source, bus.column):
             return [(x, rank), (bus.column, rank)]
         net = self._net(rank, bus.source, x)
         net.columns.add(bus.column)
         return [(x, rank), (x, net), (bus.column, net)]
 
-    def _takes_side(self, chip: int, column: int, ends: bool) -> bool:
-        """Claim the cells between a chip and a column. `ends`: the line is for this chip only.
-
-        Lines for one chip only may share its side.
-        """
+    def _takes_side(self, chip: int, column: int) -> bool:
+        """Claim the cells between a chip and a column, unless something stands or runs there."""
         if self.left(chip) - 1 <= column <= self.right(chip) + 1:
             return False
-        low, high = sorted((self.x[chip], column))
-        rank, side = self.rank[chip], 1 if column > self.x[chip] else -1
-        if any(
-            low < self.x[i] < high or self.left(i) <= column <= self.right(i)
-            for i in self.ranks[rank]
-            if i != chip
-        ):
+        rank = self.rank[chip]
+        first, last = sorted((self.x[chip] + (1 if column > self.x[chip] else -1), column))
+        others = (i for i in self.ranks[rank] if i != chip)
+        if any(first <= self.x[i] <= last or self.left(i) <= column <= self.right(i) for i in others):
             return False
-        for first, last, owner in self.taken[rank]:
-            is_shared = owner == chip and ends and self.ends_at.get((chip, side), True)
-            if first <= high and low <= last and not is_shared and not self._other_side(first, last, chip, side):
-                return False
-        self.taken[rank].append((low, high, chip))
-        self.ends_at[chip, side] = ends and self.ends_at.get((chip, side), True)
+        if any(start <= last and first <= end for start, end in self.taken[rank]):
+            return False
+        self.taken[rank].append((first, last))
         return True
-
-    def _other_side(self, first: int, last: int, chip: int, side: int) -> bool:
-        return last == self.x[chip] if side > 0 else first == self.x[chip]
 
     # Tracks
 
@@ -334,19 +326,13 @@ def _bundle_of(net: _Net) -> _Bundle:
 
 def _bundled(nets: list[_Net]) -> list[_Bundle]:
     """Nets that lead to the same consumers and nowhere else are one bundle, each other net is its own."""
-    bundles: dict[tuple[int, ...], _Bundle] = {}
-    found: list[_Bundle] = []
+    bundles: dict[object, _Bundle] = {}
     for net in nets:
         targets = tuple(sorted(set(net.targets)))
-        bundle = None if net.columns else bundles.get(targets)
-        if bundle is None:
-            bundle = _Bundle([], targets)
-            found.append(bundle)
-            if not net.columns:
-                bundles[targets] = bundle
-        bundle.nets.append(net)
-        net.bundle = bundle
-    return found
+        only_here = not net.columns and not net.comes_from_afar
+        net.bundle = bundles.setdefault(targets if only_here else net, _Bundle([], targets))
+        net.bundle.nets.append(net)
+    return list(bundles.values())
 
 
 def _allot(bundles: list[_Bundle]) -> int:
