@@ -32,7 +32,8 @@ OPENING = "Once upon a time there was a small fox named Pip. He"  # the tokens t
 TRAIN_STORIES, TRAIN_SEED = 8000, 1
 VALID_STORIES, VALID_SEED = 400, 2
 MODEL_SEED = 0
-SETTINGS: dict[str, Any] = {
+# Most steps go at a high rate; the last ones, at a tenth of it and in larger batches, let the weights settle.
+STEADY: dict[str, Any] = {
     "batch_size": 16,
     "seq_len": 128,
     "lr": 6e-3,
@@ -40,6 +41,15 @@ SETTINGS: dict[str, Any] = {
     "seed": 0,
     "eval_every": 100,
 }
+COOLING: dict[str, Any] = {
+    "batch_size": 32,
+    "seq_len": 128,
+    "lr": 6e-4,
+    "warmup": 20,
+    "seed": 1,
+    "eval_every": 100,
+}
+COOLING_ONE_IN = 6
 
 Report = dict[str, Any]
 
@@ -97,12 +107,23 @@ def generated_sentences(model: GlassLM, tokenizer: Tokenizer, count: int, seed: 
 
 def sentence_facts(sentences: list[str], train_text: str) -> dict[str, float]:
     """How many sentences there are, and which shares of them the grammar knows and the training text lacks."""
-    known = set(tiny_grammar.split_sentences(train_text))
-    return {
-        "sentences": len(sentences),
-        "parse": float(np.mean([tiny_grammar.parses(sentence) for sentence in sentences])),
-        "new": float(np.mean([sentence not in known for sentence in sentences])),
-    }
+    known, count = set(tiny_grammar.split_sentences(train_text)), len(sentences)
+    parsed = sum(tiny_grammar.parses(sentence) for sentence in sentences)
+    new = sum(sentence not in known for sentence in sentences)
+    return {"sentences": count, "parse": parsed / max(1, count), "new": new / max(1, count)}
+
+
+def train_in_phases(
+    model: GlassLM, train_ids: NDArray[np.int64], valid_ids: NDArray[np.int64], steps: int
+) -> Iterator[Report]:
+    """One report per step, numbered through both phases, with the `tokens` it took."""
+    cooling = steps // COOLING_ONE_IN
+    done = 0
+    for count, settings in ((steps - cooling, STEADY), (cooling, COOLING)):
+        tokens = settings["batch_size"] * settings["seq_len"]
+        for report in train_steps(model, train_ids, count, val_data=valid_ids, **settings):
+            yield report | {"step": done + report["step"], "tokens": tokens}
+        done += count
 
 
 def say(text: str, end: str = "\n") -> None:
@@ -110,16 +131,17 @@ def say(text: str, end: str = "\n") -> None:
     print(text, end=end, file=sys.stderr, flush=True)
 
 
-def show_progress(reports: Iterable[Report], steps: int, tokens_per_step: int) -> Iterator[Report]:
+def show_progress(reports: Iterable[Report], steps: int) -> Iterator[Report]:
     """Pass reports on; the newest is shown on one line, which in a file becomes one line per validation."""
-    began, valid, terminal = time.monotonic(), float("nan"), sys.stderr.isatty()
+    began, valid, tokens, terminal = time.monotonic(), float("nan"), 0, sys.stderr.isatty()
     for report in reports:
         done, seconds = report["step"] + 1, time.monotonic() - began
         valid = report.get("val_loss", valid)
+        tokens += report["tokens"]
         if terminal or "val_loss" in report:
             left = seconds / done * (steps - done)
             line = f"step {done} of {steps}  loss {report['loss']:.3f}  validation {valid:.3f}"
-            line += f"  {done * tokens_per_step / seconds:,.0f} tokens/s  {left / 60:.1f} min left"
+            line += f"  {tokens / seconds:,.0f} tokens/s  {left / 60:.1f} min left"
             say(f"\r{line}\x1b[K" if terminal else line, end="" if terminal else "\n")
         yield report
     if terminal:
@@ -137,7 +159,6 @@ def until(minutes: float, reports: Iterable[Report]) -> Iterator[Report]:
 
 def make(out: Path, work: Path, steps: int, minutes: float) -> None:
     """Write corpus and tokenizer to `work` and the trained model to `out`."""
-    reuse_memory()
     work.mkdir(parents=True, exist_ok=True)
     stories, held_out = train_stories(), valid_stories()
     train_text, valid_text = join_stories(stories), join_stories(held_out)
@@ -153,29 +174,37 @@ def make(out: Path, work: Path, steps: int, minutes: float) -> None:
     model = GlassLM(CONFIG, seed=MODEL_SEED)
     model.tokenizer = tokenizer
     model.sample = np.array(tokenizer.encode(OPENING))
-    reports = train_steps(model, train_ids, steps, val_data=valid_ids, **SETTINGS)
-    shown = show_progress(until(minutes, reports), steps, SETTINGS["batch_size"] * SETTINGS["seq_len"])
-    curve = [{"step": r["step"], "loss": round(r["val_loss"], 4)} for r in shown if "val_loss" in r]
+    reports = until(minutes, train_in_phases(model, train_ids, valid_ids, steps))
+    curve = [
+        {"step": r["step"], "loss": round(r["val_loss"], 4)}
+        for r in show_progress(reports, steps)
+        if "val_loss" in r
+    ]
     model.meta = {
         "made_by": "samples/make_tiny.py",
         "corpus": facts,
-        "training": {"steps": steps, "model_seed": MODEL_SEED, "corpus_seed": TRAIN_SEED, **SETTINGS},
+        "training": {
+            "steps": steps,
+            "model_seed": MODEL_SEED,
+            "corpus_seed": TRAIN_SEED,
+            "steady": STEADY,
+            "cooling": COOLING,
+        },
         "validation": curve,
         "generated": sentence_facts(generated_sentences(model, tokenizer, 50), train_text),
     }
     model.save(out)
-    say(
-        f"{out}: {out.stat().st_size:,} bytes  validation {curve[-1]['loss']}  generated {model.meta['generated']}"
-    )
+    say(f"{out}: {out.stat().st_size:,} bytes  generated {model.meta['generated']}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", type=Path, default=FOLDER / "tiny.npz", help="the checkpoint")
     parser.add_argument("--work", type=Path, default=FOLDER.parent / "build", help="for corpus and tokenizer")
-    parser.add_argument("--steps", type=int, default=4000)
+    parser.add_argument("--steps", type=int, default=4800)
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop sooner, not yet cooled down")
     options = parser.parse_args()
+    reuse_memory()
     make(options.out, options.work, options.steps, options.minutes)
 
 

@@ -122,7 +122,7 @@ WHO*       = NAME* | HE*
 ITEM       = a SHAPE THING | a THING | a SHAPE and SHAPE THING
 ITEMS      = NUMBER SHAPE THING.many | NUMBER THING.many
 SPOT       = NEAR the PLACE | NEAR a SHAPE PLACE
-WAY        = TOWARDS the PLACE | TOWARDS a SHAPE PLACE | to TOWN
+WAY        = TOWARDS the PLACE | TOWARDS the PLACE | TOWARDS the PLACE | TOWARDS a SHAPE PLACE | to TOWN
 WHEN       = one DAYTIME | one WEATHER DAYTIME | the next DAYTIME | that DAYTIME | on a WEATHER day
 
 OPENING*   = once upon a time there WAS* NEW* . | once upon a time there WAS* NEW* .
@@ -184,7 +184,7 @@ def past(verb: str) -> str:
 
 def by_rank(words: list[str]) -> dict[str, float]:
     """Words with weights that fall with their rank, as word frequencies do (Zipf's law)."""
-    return {word: 1 / (rank + 4) for rank, word in enumerate(words)}
+    return {word: (rank + 3) ** -1.4 for rank, word in enumerate(words)}
 
 
 def word_lists() -> dict[str, dict[str, float]]:

@@ -219,19 +219,20 @@ def test_make_writes_a_checkpoint_and_says_how_it_went(tmp_path, monkeypatch, ca
     monkeypatch.setattr(make_tiny, "TRAIN_STORIES", 400)
     monkeypatch.setattr(make_tiny, "VALID_STORIES", 20)
     monkeypatch.setattr(make_tiny, "CONFIG", Config(d_model=8, n_layers=1, n_heads=2, n_kv_heads=1))
-    monkeypatch.setitem(make_tiny.SETTINGS, "batch_size", 2)
+    for settings in (make_tiny.STEADY, make_tiny.COOLING):
+        monkeypatch.setitem(settings, "batch_size", 2)
     for name in ("a", "b"):
-        make_tiny.make(tmp_path / f"{name}.npz", tmp_path / name, steps=3, minutes=1)
+        make_tiny.make(tmp_path / f"{name}.npz", tmp_path / name, steps=6, minutes=1)
     first, second = GlassLM.load(tmp_path / "a.npz"), GlassLM.load(tmp_path / "b.npz")
     for one, other in zip(first.parameters(), second.parameters(), strict=True):
         np.testing.assert_array_equal(one.data, other.data)
-    assert [point["step"] for point in first.meta["validation"]] == [0, 2]
+    assert [point["step"] for point in first.meta["validation"]] == [0, 4, 5]
     assert first.meta == second.meta
     learned = Tokenizer.load(tmp_path / "a" / "tiny.tokenizer.json")
     assert first.tokenizer is not None
     assert first.tokenizer.to_json() == learned.to_json()
     assert (tmp_path / "a" / "valid.txt").read_text("utf-8").count("\n\n") == 19
-    assert "step 3 of 3" in capsys.readouterr().err
+    assert "step 6 of 6" in capsys.readouterr().err
 
 
 def test_minutes_end_a_run_early():
