@@ -82,18 +82,23 @@ def row_numbers(values: Sequence[float] | Array, digits: int = 2) -> tuple[list[
         return [_entry(x, lambda x: _decimals(x, digits)) for x in values], ""
     digits += not has_sign
     exponent = math.floor(math.log10(largest)) - digits + 1
-    if round(largest / 10.0**exponent) >= 10**digits:
+    if round(_over_power(largest, exponent)) >= 10**digits:
         exponent += 1
     if exponent <= 0 and bool((finite == np.round(finite)).all()):
         exponent = 0
     form = "+.0f" if has_sign else ".0f"
 
     def integer(x: float) -> str:
-        # Two steps, since 10**exponent underflows where the data are subnormal.
-        text = signed(f"{x / 10.0 ** (exponent // 2) / 10.0 ** (exponent - exponent // 2):{form}}")
+        text = signed(f"{_over_power(x, exponent):{form}}")
         return "0" if text.lstrip(f"+{MINUS}") == "0" else text
 
     return [_entry(x, integer) for x in values], factor(exponent)
+
+
+def _over_power(x: float, exponent: int) -> float:
+    """x / 10**exponent in two steps, since one power underflows where the data are subnormal."""
+    half = exponent // 2
+    return x / 10.0**half / 10.0 ** (exponent - half)
 
 
 def _entry(x: float, form: Callable[[float], str]) -> str:

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tui.draw import numbers
@@ -96,6 +96,8 @@ def test_row_numbers(row, texts, factor):
 
 
 @given(st.lists(st.floats(), max_size=8))
+@example([-5e-324])
+@example([1e-323, 5e-324])
 def test_row_numbers_fit_their_cells_and_are_never_minus_zero(row):
     texts, _ = numbers.row_numbers(row)
     assert len(texts) == len(row)
