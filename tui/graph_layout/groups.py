@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from glassllm.debug.snapshot import Row, TapeView
 
@@ -45,6 +45,8 @@ class Outline:
         self.place_of = [-1] * len(self.rows)
         for place, row in enumerate(self.forward):
             self.place_of[row] = place
+        events = (self.rows[row].event >= 0 for row in self.forward)
+        self._events_before = list(accumulate(events, initial=0))  # each place
         self.sections = self._cut()
         self._starts = [section.start for section in self.sections]
         self._crossing: dict[str, tuple[tuple[int, Use], ...]] = {}
@@ -74,6 +76,10 @@ class Outline:
             return "", row.scope or row.name
         group = group_of(row.scope, self.has_events)
         return group, "" if group else row.scope
+
+    def count(self, start: int, stop: int) -> int:
+        """Events at these places, or nodes in a recording without events."""
+        return self._events_before[stop] - self._events_before[start] if self.has_events else stop - start
 
     def section_of(self, row: int) -> Section | None:
         """The section that a row is in; a leaf is in that of its first use."""
@@ -191,16 +197,13 @@ class _Assembly:
         first, last = folded[0], folded[-1]
         rows = self.outline.forward[first.start : last.stop]
         name = f"{first.stem}.{first.number}–{last.number}" if first is not last else _shown(first.key)
-        return Item(first.key, "group", name, rows, self._boundary(rows), self._count(rows))
+        return Item(
+            first.key, "group", name, rows, self._boundary(rows), self.outline.count(first.start, last.stop)
+        )
 
     def _boundary(self, rows: Sequence[int]) -> int:
         """The last row that is an event, else the last."""
         return next((row for row in reversed(rows) if self.rows[row].event >= 0), rows[-1])
-
-    def _count(self, rows: Sequence[int]) -> int:
-        if not self.outline.has_events:
-            return len(rows)
-        return sum(self.rows[row].event >= 0 for row in rows)
 
     def _open(self, section: Section) -> None:
         """An item per event of the section, and per node that stands in nothing narrower than the section."""
