@@ -90,6 +90,8 @@ class GlassApp(App[None]):
             self._version = message.version
             self._count(message.snapshot.tape)
             self.debugger.take(message.snapshot)
+        if message.is_last:
+            self.debugger.answered(message.request)
 
     def _count(self, tape: "TapeView") -> None:
         """Have the statistics of a new recording taken, between commands."""
@@ -112,12 +114,15 @@ class GlassApp(App[None]):
             self.debugger.progress(message)
 
     def on_job_cancelled(self, message: JobCancelled) -> None:
+        self.debugger.answered(message.job)
         self.debugger.say((("stopped  ", "stop"), (str(message.job), "text")))
 
     def on_engine_failed(self, message: EngineFailed) -> None:
         if message.request.name == "open" and self._version == 0:
             self._refuse(message)
-        elif message.kind in USER_FAULTS:
+            return
+        self.debugger.answered(message.request)
+        if message.kind in USER_FAULTS:
             self.debugger.say((("✗ ", "stop"), (message.text, "text")))
         else:
             path = log.write(f"{message.request}: {message.text}", message.details)

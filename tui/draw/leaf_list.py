@@ -1,4 +1,4 @@
-"""What stands under the event list: the leaves' gradients in a traversal, the likeliest next tokens at the logits."""
+"""What stands under the event list: the leaves' gradients in a traversal, at the logits the likeliest tokens."""
 
 from math import log10, sqrt
 
@@ -13,7 +13,7 @@ BAR = 8
 
 
 def leaf_rows(snapshot: Snapshot, height: int, width: int, palette: Palette) -> list[Cells]:
-    """The leaves' gradients in `height` rows: what is tied or loose first, then blocks, the latest reached first."""
+    """The leaves' gradients in `height` rows: what is outside blocks first, then blocks, the newest first."""
     tape, at = snapshot.tape, snapshot.position
     states = {leaf: tape.gradient_state(leaf, at) for leaf in tape.leaves}
     reached = sum(state.delivered > 0 for state in states.values())

@@ -1,16 +1,19 @@
 """What keys do on the debug screen: each action asks the engine for a command, or moves one panel."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from textual.screen import Screen
+from textual.widget import Widget
 
-from glassllm.debug.snapshot import Said, Snapshot
+from glassllm.debug.snapshot import RunFacts, Said, Snapshot
 from tui.engine import Engine
 from tui.keys import BY_ACTION, later
 from tui.messages import Request
 from tui.widgets.command_line import CommandLine
 from tui.widgets.events import EventsPanel
 from tui.widgets.graph import GraphPanel
+from tui.widgets.page import Panel
 from tui.widgets.status import StatusRow
 from tui.widgets.tensor import TensorPanel
 from tui.widgets.tokens import TokenStrip
@@ -19,11 +22,22 @@ from tui.widgets.track import Track
 from .help import HelpScreen
 from .pace import Pace
 
+if TYPE_CHECKING:
+    from tui.app import GlassApp
+
 MOST_COUNT = 999_999
 WORDS = ("axes", "copy", "enlarge", "export", "help", "play", "quit", "redraw", "scale", "view")
 """What the command line takes besides the session's commands."""
 BUSY_AFTER = 0.15
 """Seconds after which a command that is not answered yet says so."""
+
+
+def rerun_line(run: RunFacts) -> str:
+    """The command that runs the same again, with the last target where each id has the next one as its target."""
+    ids = run.ids + run.targets[-1:] if run.ids[1:] == run.targets[:-1] else run.ids
+    if not run.vocabulary:
+        return "ids " + " ".join(map(str, ids))
+    return "text " + "".join(run.vocabulary[i] for i in ids).strip()
 
 
 class Actions(Screen[None]):
@@ -41,8 +55,22 @@ class Actions(Screen[None]):
         super().__init__()
         self.is_enlarged = False
         self.pace = Pace(self, self._play_on, lambda: self.engine.activity.is_idle)
+        self.panel = "events"  # the one that has the focus, or had it last
         self._count = 0
         self._asked: Request | None = None
+
+    @property
+    def panels(self) -> dict[str, Panel]:
+        """The panels by name, in the order in which tab goes round."""
+        return {"events": self.events, "graph": self.graph, "tensor": self.tensor}
+
+    def watch_focused(self, focused: Widget | None) -> None:
+        if isinstance(focused, Panel):
+            self.panel = focused.id or ""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys are letters while the command line is open."""
+        return not self.line.is_open and super().check_action(action, parameters)
 
     def say(self, said: Said) -> None:
         self.status.say(said)
@@ -63,10 +91,11 @@ class Actions(Screen[None]):
         is_ours = running == self._asked or running is None
         self.status.pend("computing…   esc stops" if is_ours else f"waits for {running}   esc stops")
 
-    def answered(self) -> None:
-        """Nothing is waited for any more."""
-        self._asked = None
-        self.status.pend("")
+    def answered(self, request: Request | None) -> None:
+        """Commands end in the order in which they were asked: this one has, and all before it."""
+        if self._asked is None or request is None or request.id >= self._asked.id:
+            self._asked = None
+            self.status.pend("")
 
     def action_command(self, action: str) -> None:
         key = BY_ACTION[action]
@@ -112,35 +141,35 @@ class Actions(Screen[None]):
 
     def action_move(self, direction: str) -> None:
         by = self.counted() or 1
-        if self.focused is self.tensor:
+        if self.panel == "tensor":
             self.tensor.move(direction, by)
-        elif self.focused is self.graph:
+        elif self.panel == "graph":
             self.graph.move(direction, by)
         elif direction in ("up", "down"):
             self.events.move(by if direction == "down" else -by)
 
     def action_page(self, by: int) -> None:
-        panel = self.focused if self.focused in (self.graph, self.tensor) else self.events
-        panel.page(by)
+        self.panels[self.panel].page(by)
 
     def action_panel(self, by: int) -> None:
-        panels = [self.events, self.graph, self.tensor]
-        at = panels.index(self.focused) if self.focused in panels else 0
-        panel = panels[(at + by) % len(panels)]
+        names = list(self.panels)
+        self.go_to_panel(self.panels[names[(names.index(self.panel) + by) % len(names)]])
+
+    def go_to_panel(self, panel: Panel) -> None:
+        """Give it the focus now, so that the next key is already its own."""
         panel.display = True  # a hidden widget takes no focus; the layout follows the focus
-        panel.focus()
+        self.set_focus(panel)
 
     def action_enter(self) -> None:
-        if self.focused is self.graph:
+        if self.panel == "graph":
             self.graph.toggle()
-        elif self.focused is self.tensor:
+        elif self.panel == "tensor":
             self.ask("producer")
         elif not self.events.open_fold():
-            self.tensor.display = True
-            self.tensor.focus()
+            self.go_to_panel(self.tensor)
 
     def action_group(self) -> None:
-        (self.graph if self.focused is self.graph else self.events).toggle()
+        (self.graph if self.panel == "graph" else self.events).toggle()
 
     def action_view(self) -> None:
         self.graph.toggle_view()
@@ -177,9 +206,8 @@ class Actions(Screen[None]):
             self.engine.cancel(self._asked)
         elif self.is_enlarged:
             self.action_enlarge()
-        elif self.focused is not self.events:
-            self.events.display = True
-            self.events.focus()
+        elif self.panel != "events":
+            self.go_to_panel(self.events)
         else:
             self.ask("here")
 
@@ -196,10 +224,9 @@ class Actions(Screen[None]):
 
     def action_edit(self) -> None:
         if self.snapshot is not None:
-            self.line.open("command", "text " + "".join(self.snapshot.run.tokens).strip())
+            self.line.open("command", rerun_line(self.snapshot.run))
 
     def on_command_line_entered(self, entered: CommandLine.Entered) -> None:
-        self.events.focus()
         if entered.kind == "coordinates":
             self.say(self.tensor.go_to(entered.text))
         elif entered.kind == "search":
@@ -215,9 +242,6 @@ class Actions(Screen[None]):
             self.call_later(self.run_action, f"{name}()")
         else:
             self.ask(text)
-
-    def on_command_line_closed(self) -> None:
-        self.events.focus()
 
     # Everything else
 
@@ -236,7 +260,7 @@ class Actions(Screen[None]):
         from tui.dump import export
 
         try:
-            paths = export(self.app, Path.cwd())
+            paths = export(cast("GlassApp", self.app), Path.cwd())
         except OSError as error:
             self.say((("✗ ", "stop"), (f"not exported: {error}; start in a folder you can write", "text")))
         else:
@@ -273,8 +297,3 @@ class Actions(Screen[None]):
     def frame(self) -> None:
         """Paint the rows around the panels."""
         raise NotImplementedError
-
-    @property
-    def panel(self) -> str:
-        """The focused panel's name."""
-        return next((p.id or "" for p in (self.graph, self.tensor) if p is self.focused), "events")

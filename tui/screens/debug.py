@@ -1,5 +1,7 @@
 """The debug screen: composes the panels, hands each the newest snapshot, and shows what it is told."""
 
+from dataclasses import replace
+
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
@@ -33,7 +35,8 @@ FIRST_LINE: Said = (
 class DebugScreen(Actions):
     """Everything a person does here is a command of the session, or a movement inside one panel."""
 
-    BINDINGS = [*bindings()]
+    BINDINGS = [replace(binding, priority=True) for binding in bindings()]
+    """Each key is done with before the next is looked at: typed ahead, `:next` opens the line first."""
 
     def __init__(self, palette: Palette, file: str, engine: Engine):
         super().__init__()
@@ -77,7 +80,6 @@ class DebugScreen(Actions):
         """Show a newer snapshot."""
         before, self.snapshot = self.snapshot, snapshot
         self.say(FIRST_LINE if before is None and not snapshot.run.notes else snapshot.said)
-        self.answered()
         self.halt_at_end(before, snapshot)
         self.events.draw(snapshot)
         self.graph.draw(snapshot)

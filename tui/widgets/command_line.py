@@ -7,6 +7,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.suggester import Suggester
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from glassllm.debug.commands import COMMANDS, Command
@@ -65,9 +66,6 @@ class CommandLine(Vertical):
         kind: str
         text: str
 
-    class Closed(Message):
-        """The line was left without entering anything."""
-
     def __init__(self, palette: Palette):
         super().__init__(id="command-line")
         self.palette = palette
@@ -75,6 +73,11 @@ class CommandLine(Vertical):
         self._chosen = 0
         self._history: list[str] = []
         self._past = 0
+        self._came_from: Widget | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self.display)
 
     def compose(self) -> ComposeResult:
         yield Page(self.palette, "raised", id="completions")
@@ -90,13 +93,21 @@ class CommandLine(Vertical):
         line.cursor_blink = False
         line.value = text
         line.cursor_position = len(text)
+        self._came_from = self.screen.focused
         self.display = True
-        line.focus()
+        self.screen.set_focus(line)  # now, so that the next key is already typed into it
         self._complete()
 
     def close(self) -> None:
-        self.display = False
-        self.post_message(self.Closed())
+        """Give the focus back to where it was."""
+        if self.is_open:
+            self.display = False
+            self.screen.set_focus(self._came_from)
+
+    def on_descendant_blur(self) -> None:
+        """A click elsewhere closes the line; another window of the terminal does not."""
+        if self.app.app_focus:
+            self.display = False
 
     def on_input_changed(self) -> None:
         self._chosen = 0
@@ -104,12 +115,10 @@ class CommandLine(Vertical):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         text = event.value.strip()
+        self.close()
         if text:
             self._history.append(text)
-            self.display = False
             self.post_message(self.Entered(self.kind, text))
-        else:
-            self.close()
 
     def on_key(self, event: events.Key) -> None:
         keys = {"escape": self.close, "tab": self._take, "down": self._next, "up": self._previous}

@@ -13,10 +13,10 @@ from tui.draw.leaf_list import leaf_rows, next_token_rows
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, blank, text_row
 
-from .page import Page
+from .page import Panel
 
 
-class EventsPanel(Page, can_focus=True):
+class EventsPanel(Panel):
     """Folds and scrolls by itself; moving the cursor asks for another selection and runs nothing."""
 
     class Selected(Message):
@@ -40,7 +40,7 @@ class EventsPanel(Page, can_focus=True):
         """Show the snapshot; the block of the selection is open, the others as the user left them."""
         self._snapshot = snapshot
         self._fold()
-        self._paint()
+        self.paint()
 
     def _fold(self) -> None:
         assert self._snapshot is not None
@@ -66,7 +66,7 @@ class EventsPanel(Page, can_focus=True):
             return tape.events[event_of(tape, uses[0][0])].layer if len(uses) == 1 else None
         return tape.events[event_of(tape, row.id)].layer
 
-    def _paint(self) -> None:
+    def paint(self) -> None:
         if (snapshot := self._snapshot) is None or not self.size.width:
             return
         width, height = self.size
@@ -126,7 +126,7 @@ class EventsPanel(Page, can_focus=True):
         """Show what is likeliest after this position."""
         if token != self.token:
             self.token = token
-            self._paint()
+            self.paint()
 
     def _cursor(self) -> int:
         assert self._snapshot is not None
@@ -135,15 +135,6 @@ class EventsPanel(Page, can_focus=True):
         if snapshot.tape.rows[row].kind == "leaf" and (uses := snapshot.tape.consumers(row)):
             row = uses[0][0]
         return line_of(snapshot.tape, self._lines, row)
-
-    def on_resize(self) -> None:
-        self._paint()
-
-    def on_focus(self) -> None:
-        self._paint()
-
-    def on_blur(self) -> None:
-        self._paint()
 
     def move(self, by: int) -> None:
         """Move the cursor `by` lines, over the heads of open blocks."""
@@ -181,7 +172,7 @@ class EventsPanel(Page, can_focus=True):
             self._opened -= {layer}
             self._shut |= {layer}
         self._fold()
-        self._paint()
+        self.paint()
 
     def on_click(self, event: events.Click) -> None:
         at = self._top + event.y - 2

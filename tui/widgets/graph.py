@@ -19,7 +19,7 @@ from tui.graph_layout.routes import Layout
 from tui.graph_layout.window import Corner, Picture, beside, corner, entered, height_of
 
 from .drawing import Drawing, drawing
-from .page import Page
+from .page import Panel
 
 HEAD = 2
 """Rows above the picture: the title and a blank one."""
@@ -29,7 +29,7 @@ LEAST_WITH_FACTS = 13
 COMPUTING_AFTER = 0.15  # seconds
 
 
-class GraphPanel(Page, can_focus=True):
+class GraphPanel(Panel):
     """Shows what is open around the selection; moving in it asks for another selection and runs nothing."""
 
     class SelectRow(Message):
@@ -65,14 +65,14 @@ class GraphPanel(Page, can_focus=True):
         if self._snapshot is None or snapshot.selection != self._snapshot.selection:
             self._nudge = 0
         self._snapshot = snapshot
-        self._paint()
+        self.paint()
 
     @property
     def view(self) -> View:
         """The view shown."""
         return "layered" if isinstance(self._picture, Layout) else "rails"
 
-    def _paint(self) -> None:
+    def paint(self) -> None:
         if self._snapshot is None or self.size.width < 8 or self.size.height <= HEAD:
             return
         if (picture := self._find(self._snapshot)) is None:
@@ -156,7 +156,7 @@ class GraphPanel(Page, can_focus=True):
             self.log.error(message.made)
         elif isinstance(message.made, Album):
             self._album = message.made
-        self._paint()
+        self.paint()
 
     def _say_computing(self) -> None:
         if self._awaited is not None and self._snapshot is not None:
@@ -182,20 +182,20 @@ class GraphPanel(Page, can_focus=True):
         """Open the selected group or event, or close what the selection is in."""
         if self._album is not None and self._picture is not None and (item := self._selected()) is not None:
             self._folds.toggle(self._album.outline, self._picture.graph.items[item])
-            self._paint()
+            self.paint()
 
     def toggle_view(self) -> None:
         """The other view, from now on."""
         self._view = "rails" if self.view == "layered" else "layered"
         self._corner = Corner()
-        self._paint()
+        self.paint()
 
     def _selected(self) -> int | None:
         if self._snapshot is None or self._picture is None:
             return None
         return self._picture.graph.item_of(self._snapshot.selection)
 
-    # Focus, mouse, size
+    # The mouse
 
     def on_click(self, event: events.Click) -> None:
         if self._picture is None or self._snapshot is None or not 0 <= event.y - HEAD < self._room(self.view):
@@ -213,13 +213,4 @@ class GraphPanel(Page, can_focus=True):
 
     def _turn(self, by: int) -> None:
         self._nudge += by
-        self._paint()
-
-    def on_resize(self) -> None:
-        self._paint()
-
-    def on_focus(self) -> None:
-        self._paint()
-
-    def on_blur(self) -> None:
-        self._paint()
+        self.paint()

@@ -1,4 +1,4 @@
-"""Page: a widget that shows rows somebody drew.
+"""Page: a widget that shows rows somebody drew; Panel: one that takes the focus.
 
 Rows come finished, with foreground and background of their own, so the widget only compares them with the old
 ones and repaints the lines that differ. Nothing is left for the stylesheet to colour: its colours would be
@@ -62,3 +62,22 @@ class Page(Widget):
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Without the filter that turns the 256 codes set by hand into truecolor and so back to others."""
         return [each for each in super().get_line_filters() if not isinstance(each, ANSIToTruecolor)]
+
+
+class Panel(Page, can_focus=True):
+    """A page that takes the focus, and paints itself again where that or its size changes."""
+
+    def paint(self) -> None:
+        """Show what there is to show at this size."""
+        raise NotImplementedError
+
+    def page(self, by: int) -> None:
+        """Move as far as a page shows."""
+        raise NotImplementedError
+
+    def on_resize(self) -> None:
+        self.paint()
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        super().watch_has_focus(has_focus)
+        self.paint()

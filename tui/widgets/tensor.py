@@ -20,14 +20,14 @@ from tui.draw.scale import Codes
 from tui.draw.tensor_page import TensorPage, tensor_page
 from tui.draw.tensor_words import place_words, value_text
 
-from .page import Page
+from .page import Panel
 
 STEPS = {"left": (0, -1), "right": (0, 1), "up": (-1, 0), "down": (1, 0)}
 TOKEN_AXES = ("token", "query", "key")  # in the order in which they are followed
 SAME_PLACE = {"query": "token"}  # a query is a token in its role
 
 
-class TensorPanel(Page, can_focus=True):
+class TensorPanel(Panel):
     """Shows the selected tensor; the screen hands it snapshots and turns keys into its methods."""
 
     class CellMoved(Message):
@@ -69,7 +69,7 @@ class TensorPanel(Page, can_focus=True):
         is_same = before is not None and before.selection == snapshot.selection and before.run is snapshot.run
         if not is_same:
             self.state = replace(self.state, kept=(), axes=None, cell=self._cell_in(snapshot.focus))
-        self._paint()
+        self.paint()
 
     def _cell_in(self, focus: Focus) -> Cell:
         """The remembered place in this tensor; at first the last token, and 0 elsewhere."""
@@ -80,7 +80,7 @@ class TensorPanel(Page, can_focus=True):
             cell.append(max(0, min(self._places.get(name, first), size - 1)))
         return tuple(cell)
 
-    def _paint(self) -> None:
+    def paint(self) -> None:
         width, height = self.size
         if self._snapshot is None or not width or not height:
             return
@@ -89,15 +89,6 @@ class TensorPanel(Page, can_focus=True):
         kept = dict(self.state.kept) | dict(self._page.scales)
         self.state = replace(self.state, kept=tuple(kept.items()))
         self.show(self._page.rows)
-
-    def on_resize(self) -> None:
-        self._paint()
-
-    def on_focus(self) -> None:
-        self._paint()
-
-    def on_blur(self) -> None:
-        self._paint()
 
     # The cursor
 
@@ -109,7 +100,7 @@ class TensorPanel(Page, can_focus=True):
             if at != was:
                 self._places[SAME_PLACE.get(axis.name, axis.name)] = at
         self.state = replace(self.state, cell=cell)
-        self._paint()
+        self.paint()
         self.post_message(self.CellMoved(cell, self.token))
 
     def move(self, direction: str, by: int = 1) -> None:
@@ -198,7 +189,7 @@ class TensorPanel(Page, can_focus=True):
 
     def _look(self, state: PanelState) -> None:
         self.state = state
-        self._paint()
+        self.paint()
 
     def copied(self) -> str:
         """The cell as a line of text, then its row of the map with full digits."""

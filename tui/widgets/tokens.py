@@ -2,6 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.cells import cell_len
 from rich.segment import Segment
 from textual import events
 from textual.message import Message
@@ -16,6 +17,9 @@ from .page import Page
 Cell = tuple[int, ...]
 Array = NDArray[np.floating]
 
+ROOMY = 100
+"""Columns from which the chips stand apart and the tint is named."""
+
 
 def token_row(
     tokens: tuple[str, ...], here: int, tint: Array | None, words: str, width: int, palette: Palette
@@ -25,15 +29,16 @@ def token_row(
     `here` is the token of the position, underlined; `tint` one value per token, or None; `words` name the tint.
     """
     chips = [f" {clean(spaced(token))} " for token in tokens]
-    note = segments([Span(words + " ", "muted")], palette, "bg") if words and width >= 100 else []
+    note = segments([Span(words + " ", "muted")], palette, "bg") if words and width >= ROOMY else []
     room = width - 1 - row_width(note)
-    first, last = _window([len(chip) + 1 for chip in chips], max(here, 0), room)
+    gap = int(width >= ROOMY)
+    first, last = _window([cell_len(chip) + gap for chip in chips], max(here, 0), room)
     row: Row = segments([Span("…" if first else " ", "faint")], palette, "bg")
     places = [range(0)] * len(tokens)
     for i in range(first, last):
-        places[i] = range(row_width(row), row_width(row) + len(chips[i]))
+        places[i] = range(row_width(row), row_width(row) + cell_len(chips[i]))
         row.append(_chip(chips[i], i, here, tint, palette))
-        row += blank(1, palette, "bg")
+        row += blank(gap, palette, "bg")
     if last < len(tokens):
         row += segments([Span("…", "faint")], palette, "bg")
     return [*fit(row, width - row_width(note), palette, "bg"), *note], places
