@@ -31,7 +31,7 @@ class Parser(argparse.ArgumentParser):
         """The words' meaning; for an option that does not exist the nearest one is named."""
         options, unknown = self.parse_known_args(words)
         if unknown:
-            known = [name for action in self._actions for name in action.option_strings]
+            known = re.findall(r"--[a-z-]+", self.format_help())
             near = difflib.get_close_matches(unknown[0].partition("=")[0], known, n=1)
             refuse(
                 f"{unknown[0]}: not understood; "
