@@ -171,12 +171,14 @@ def chip_words(layout: Layout, moment: Moment, i: int) -> list[tuple[str, Style]
 
 MARGIN = 4
 """Columns before the first lane."""
+WORDS = 20
+"""Columns that lanes leave to the names and the gradients' signs."""
 
 
 def rails_rows(drawn: Rails, moment: Moment, start: int, stop: int, width: int) -> list[Row]:
     """The lines of the items from `start` to `stop`."""
     step = 3 if 3 * drawn.lanes <= width // 3 else 2
-    room = max(width - MARGIN - 24, 8)  # for lanes; those farther right are not shown
+    room = max(width - MARGIN - WORDS, 8)  # for lanes; those farther right are not shown
     lanes = min(step * drawn.lanes, room)
     return [
         _rails_line(drawn, moment, item, cells, (step, lanes), width)
