@@ -38,6 +38,7 @@ class GlassApp(App[None]):
 
     CSS_PATH = "app.tcss"
     TITLE = "glassllm-tui"
+    COMMANDS = set()  # none of Textual's own: its themes would take our colours away
 
     def __init__(
         self,

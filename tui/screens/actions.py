@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 from textual.screen import Screen
 from textual.widget import Widget
 
+from glassllm.debug.commands import COMMANDS
 from glassllm.debug.snapshot import RunFacts, Said, Snapshot
 from tui.engine import Engine
 from tui.keys import BY_ACTION, later
@@ -250,6 +251,14 @@ class Actions(Screen[None]):
 
     def action_palette(self) -> None:
         self.app.action_command_palette()
+
+    def action_chosen(self, name: str) -> None:
+        """A command was chosen by name: run it, or let its arguments be typed."""
+        command = COMMANDS[name]
+        if all(argument.is_optional for argument in command.takes):
+            self.ask(name)
+        else:
+            self.line.open("command", f"{name} ")
 
     def action_copy(self) -> None:
         text = self.tensor.copied()

@@ -25,6 +25,7 @@ from tui.widgets.track import Track
 
 from .actions import Actions
 from .arrangement import SMALLEST, Arrangement, arrange
+from .palette import PaletteCommands
 
 FIRST_LINE: Said = (
     ("n", "bright"), (" next event   ", "muted"), ("s", "bright"), (" next op   ", "muted"),
@@ -37,6 +38,7 @@ class DebugScreen(Actions):
 
     BINDINGS = [replace(binding, priority=True) for binding in bindings()]
     """Each key is done with before the next is looked at: typed ahead, `:next` opens the line first."""
+    COMMANDS = {PaletteCommands}
 
     def __init__(self, palette: Palette, file: str, engine: Engine):
         super().__init__()
