@@ -5,7 +5,7 @@ from tui.draw.text import Row, Span, text_row
 
 from .items import Item
 from .paint import Moment
-from .phrases import is_named, leaf_name, saves, shape_of, size_of
+from .phrases import called, is_named, leaf_name, saves, shape_of, size_of
 
 SIGNS = (("○", "faint", "not reached"), ("◐", "bwd", "k of n"), ("●", "bwd", "final"), ("━", "bwd", "carried"))
 
@@ -17,7 +17,7 @@ def facts(moment: Moment, width: int) -> list[Row]:
     graph, item = moment.graph, moment.graph.items[moment.selected]
     fed = [word for e in graph.into[moment.selected] for word in _named(moment, graph.edges[e].source)]
     consumers = list(dict.fromkeys(graph.edges[e].target for e in graph.out_of[moment.selected]))
-    outputs = [(graph.items[i].name, "text") for i in consumers]
+    outputs = [(called(graph.items[i], moment.tape), "text") for i in consumers]
     words, held = saves(item, moment.tape)
     kept = [] if item.kind == "group" and held else [(words, "text")]
     return [
@@ -30,7 +30,7 @@ def facts(moment: Moment, width: int) -> list[Row]:
 def _named(moment: Moment, i: int) -> list[tuple[str, str]]:
     item = moment.graph.items[i]
     shape = shape_of(moment.tape.rows[item.boundary], bool(moment.tape.events))
-    return [(item.name, "text"), (shape, "muted")]
+    return [(called(item, moment.tape), "text"), (shape, "muted")]
 
 
 def _weights(moment: Moment, item: Item) -> list[tuple[str, str]]:
@@ -61,7 +61,10 @@ def legend(moment: Moment, width: int) -> Row:
         below = [graph.edges[e].target for e in graph.out_of[i]]
         for key, items in (("u", above), ("d", below)):
             if items:
-                words += [Span(key, "bright", True), Span(f" {graph.items[items[0]].name}   ", "muted")]
+                words += [
+                    Span(key, "bright", True),
+                    Span(f" {called(graph.items[items[0]], moment.tape)}   ", "muted"),
+                ]
     return text_row(words, width, moment.palette)
 
 

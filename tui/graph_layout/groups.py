@@ -151,6 +151,7 @@ class _Assembly:
         for folded in self._runs():
             first = folded[0]
             if self._is_folded(first):
+                self._add_leaves(first.start, folded[-1].stop)
                 self._add(self._group(folded), first.start)
                 self.folded[len(self.items) - 1] = folded
             else:
@@ -181,17 +182,19 @@ class _Assembly:
             yield run
 
     def _add(self, item: Item, start: int) -> None:
-        """Append an item that begins at a place, before it the shared leaves that are first used in it."""
-        while self.next_shared is not None and self.next_shared[0] < start + max(len(item.rows), 1):
-            leaf = self.next_shared[1]
-            uses = self.outline.tape.consumers(leaf)
-            if any(not start <= self.outline.place_of[row] < start + len(item.rows) for row, _ in uses):
-                self.index.leaves[leaf] = len(self.items)
-                self.items.append(Item(f"#{leaf}", "leaf", self.rows[leaf].name, (leaf,), leaf))
-            self.next_shared = next(self.shared, None)
         self.index.starts.append(start)
         self.index.owners.append(len(self.items))
         self.items.append(item)
+
+    def _add_leaves(self, start: int, stop: int) -> None:
+        """Items for the shared leaves that are first used at these places, unless they are used nowhere else."""
+        while self.next_shared is not None and self.next_shared[0] < stop:
+            leaf = self.next_shared[1]
+            uses = self.outline.tape.consumers(leaf)
+            if any(not start <= self.outline.place_of[row] < stop for row, _ in uses):
+                self.index.leaves[leaf] = len(self.items)
+                self.items.append(Item(f"#{leaf}", "leaf", self.rows[leaf].name, (leaf,), leaf))
+            self.next_shared = next(self.shared, None)
 
     def _group(self, folded: list[Section]) -> Item:
         first, last = folded[0], folded[-1]
@@ -226,6 +229,7 @@ class _Assembly:
 
     def _event(self, places: list[int], scope: str, prefix: str, group: str) -> None:
         rows = self.outline.forward[places[0] : places[-1] + 1]
+        self._add_leaves(places[0], places[-1] + 1)
         name = scope.removeprefix(f"{prefix}.") if prefix else scope
         item = Item(scope, "event", name, rows, self._boundary(rows), weights=self._weights(rows), group=group)
         self._add(item, places[0])
@@ -233,6 +237,7 @@ class _Assembly:
     def _nodes(self, places: list[int], group: str) -> None:
         for place in places:
             row = self._row_at(place)
+            self._add_leaves(place, place + 1)
             weights = self._weights((row.id,))
             self._add(Item(f"#{row.id}", "node", row.name, (row.id,), row.id, weights=weights, group=group), place)
 

@@ -14,7 +14,7 @@ from tui.draw.text import Row, clean, cut
 
 from .cells import AHEAD, DONE, LIT, PART, Cell
 from .items import Graph
-from .phrases import phrase
+from .phrases import called, phrase
 from .rails import Rails
 from .routes import Layout
 
@@ -150,10 +150,10 @@ def chip_words(layout: Layout, moment: Moment, i: int) -> list[tuple[str, Style]
     words = [(" ", style(name, bg))]
     if item.kind == "group":
         fold, _, rest = label.partition(" ")
-        called, _, count = rest.rpartition(" ")
+        group, _, count = rest.rpartition(" ")
         words += [
             (f"{fold} ", style(side, bg)),
-            (called, style(name, bg, is_current)),
+            (group, style(name, bg, is_current)),
             (f" {count}", style(side, bg)),
         ]
     else:
@@ -200,8 +200,8 @@ def _rails_line(
     room = sign_at - 1 - name_at
     name = "bright" if is_selected else "text" if is_recorded else "faint"
     has_phrase = room >= name_width + 9
-    called = cut(clean(item.name), name_width if has_phrase else room, "tail")
-    pieces.append(Piece(name_at, called, style(name, bg, is_selected)))
+    words = cut(clean(called(item, moment.tape)), name_width if has_phrase else room, "tail")
+    pieces.append(Piece(name_at, words, style(name, bg, is_selected)))
     if has_phrase:
         words = cut(clean(phrase(item, moment.tape)), room - name_width - 1)
         pieces.append(Piece(name_at + name_width + 1, words, style("muted" if is_recorded else "faint", bg)))

@@ -45,6 +45,13 @@ def chip_label(item: Item, rows: Sequence[Row], has_events: bool) -> str:
     return short(item.name)
 
 
+def called(item: Item, tape: TapeView) -> str:
+    """An item's name among others; a node of a recording without events has its number."""
+    if item.kind == "node" and not tape.events:
+        return f"{item.name} {tape.rows[item.boundary].number}"
+    return item.name
+
+
 def short(name: str) -> str:
     for prefix in SHORTENED:
         name = name.removeprefix(prefix)
@@ -77,11 +84,13 @@ def phrase(item: Item, tape: TapeView) -> str:
         return f"q·kᵀ / √{_head_size(item, rows)}"
     if item.name in RULES:
         return RULES[item.name]
-    weights = [rows[leaf] for leaf in item.weights if is_named(rows[leaf])]
-    if weights:
-        return "  ".join(f"{leaf_name(leaf)} {numbers.shape(leaf.array.shape)}" for leaf in weights)
+    weights = [_weight(rows[leaf]) for leaf in item.weights if is_named(rows[leaf])]
     sign = SIGNS.get(item.name, "") if item.kind == "node" else ""
-    return f"{sign}  {shape}" if sign else shape
+    return "  ".join([*([sign] if sign else []), *(weights or [shape])])
+
+
+def _weight(leaf: Row) -> str:
+    return f"{leaf_name(leaf)} {numbers.shape(leaf.array.shape)}" if leaf.array.size > 1 else leaf_name(leaf)
 
 
 def _head_size(item: Item, rows: Sequence[Row]) -> int:

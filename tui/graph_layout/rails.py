@@ -13,6 +13,7 @@ from rich.cells import cell_len
 
 from .cells import Canvas, Cell
 from .items import Graph
+from .phrases import called
 
 STRIDE = 64
 """Lines between two notes of which values are waiting."""
@@ -35,7 +36,8 @@ class Rails:
     @cached_property
     def name_width(self) -> int:
         """Cells that the names take: of the longest, up to a limit."""
-        return min(max((cell_len(item.name) for item in self.graph.items), default=0), LONGEST_NAME)
+        tape = self.graph.by_row.tape
+        return min(max((cell_len(called(item, tape)) for item in self.graph.items), default=0), LONGEST_NAME)
 
     def passing(self, line: int) -> list[int]:
         """Items above a line whose values are still waited for there or below."""

@@ -98,6 +98,7 @@ def test_a_leaf_with_several_uses_is_an_item_of_a_script(uses, is_item):
     graph = Outline(tape).graph()
     assert (graph.items[0].kind == "leaf") is is_item
     assert len(graph.edges) == (uses if is_item else 0)
+    assert all((x in item.weights) is not is_item for item in graph.items if item.kind == "node")
 
 
 class CountedRows(list):
