@@ -1,13 +1,17 @@
 """The words around the graph: its title, the facts about the selected item, and what keys and signs mean."""
 
+from rich.cells import cell_len
+
+from glassllm.debug.snapshot import Row as TapeRow
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, text_row
 
-from .items import Item
 from .paint import Moment
 from .phrases import called, is_named, leaf_name, saves, shape_of, size_of
 
 SIGNS = (("○", "faint", "not reached"), ("◐", "bwd", "k of n"), ("●", "bwd", "final"), ("━", "bwd", "carried"))
+FACTS_AT = 15
+"""The column at which a fact's words begin."""
 
 
 def facts(moment: Moment, width: int) -> list[Row]:
@@ -15,13 +19,14 @@ def facts(moment: Moment, width: int) -> list[Row]:
     if moment.selected is None:
         return []
     graph, item = moment.graph, moment.graph.items[moment.selected]
-    fed = [word for e in graph.into[moment.selected] for word in _named(moment, graph.edges[e].source)]
+    fed = [_named(moment, graph.edges[e].source) for e in graph.into[moment.selected]]
+    fed += [_weight(leaf) for leaf in map(moment.tape.rows.__getitem__, item.weights) if is_named(leaf)]
     consumers = list(dict.fromkeys(graph.edges[e].target for e in graph.out_of[moment.selected]))
     outputs = [(called(graph.items[i], moment.tape), "text") for i in consumers]
     words, held = saves(item, moment.tape)
     kept = [] if item.kind == "group" and held else [(words, "text")]
     return [
-        _fact("fed by", [*fed, *_weights(moment, item)], moment, width),
+        _fact("fed by", [word for pair in fed for word in pair], moment, width),
         _fact("feeds into", [*outputs, _counted(len(consumers))] if consumers else [], moment, width),
         _fact("saves for ∂", [*kept, (size_of(held), "muted")] if held else kept, moment, width),
     ]
@@ -33,9 +38,8 @@ def _named(moment: Moment, i: int) -> list[tuple[str, str]]:
     return [(called(item, moment.tape), "text"), (shape, "muted")]
 
 
-def _weights(moment: Moment, item: Item) -> list[tuple[str, str]]:
-    leaves = [leaf for leaf in map(moment.tape.rows.__getitem__, item.weights) if is_named(leaf)]
-    return [word for leaf in leaves for word in ((leaf_name(leaf), "text"), (shape_of(leaf, False), "muted"))]
+def _weight(leaf: TapeRow) -> list[tuple[str, str]]:
+    return [(leaf_name(leaf), "text"), (shape_of(leaf, False), "muted")]
 
 
 def _counted(consumers: int) -> tuple[str, str]:
@@ -43,10 +47,23 @@ def _counted(consumers: int) -> tuple[str, str]:
 
 
 def _fact(label: str, words: list[tuple[str, str]], moment: Moment, width: int) -> Row:
-    spans = [Span(f" {label:<14}", "muted")]
-    for i, (text, fg) in enumerate(words or [("nothing", "muted")]):
-        spans.append(Span(f"  {text}" if i else text, fg))
+    """One fact. Where there is no room for all of it the muted words go first, then whole words from the end."""
+    words = words or [("nothing", "muted")]
+    room = width - FACTS_AT - 1
+    if _width(words) > room:
+        words = [word for word in words if word[1] != "muted"] or words
+    shown = words
+    for count in range(len(words) - 1, 0, -1):
+        if _width(shown) <= room:
+            break
+        shown = [*words[:count], ("…", "muted")]
+    spans = [Span(f" {label}".ljust(FACTS_AT), "muted")]
+    spans += [Span(f"  {text}" if i else text, fg) for i, (text, fg) in enumerate(shown)]
     return text_row(spans, width, moment.palette)
+
+
+def _width(words: list[tuple[str, str]]) -> int:
+    return sum(cell_len(text) + 2 for text, _ in words) - 2
 
 
 def legend(moment: Moment, width: int) -> Row:

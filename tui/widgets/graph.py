@@ -152,9 +152,8 @@ class GraphPanel(Panel):
         message.stop()
         self._awaited = None
         if isinstance(message.made, Exception):
-            self._view = "rails"
-            self.log.error(message.made)
-        elif isinstance(message.made, Album):
+            raise message.made
+        if isinstance(message.made, Album):
             self._album = message.made
         self.paint()
 
