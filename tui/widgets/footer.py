@@ -2,7 +2,7 @@
 
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, text_row
-from tui.keys import footer
+from tui.keys import Entry, footer
 
 from .page import Page
 
@@ -10,11 +10,14 @@ from .page import Page
 def footer_row(panel: str, is_back: bool, width: int, palette: Palette) -> Row:
     """Keys in bold, what they do beside them; help always at the far right."""
     *entries, help_ = footer(panel, is_back, width)
-    words: list[Span] = [Span(" ")]
+    words: list[Span] = []
     for entry in entries:
-        words += [Span(entry.keys, "bright", bold=True), Span(f" {entry.words}  ", "muted")]
-    right = [Span(help_.keys, "bright", bold=True), Span(f" {help_.words} ", "muted")]
-    return text_row(words, width, palette, "raised", right)
+        words += [Span("  " if words else " "), *said(entry)]
+    return text_row(words, width, palette, "raised", [*said(help_), Span(" ")])
+
+
+def said(entry: Entry) -> list[Span]:
+    return [Span(entry.keys, "bright", bold=True), Span(f" {entry.words}", "muted")]
 
 
 class Footer(Page):
