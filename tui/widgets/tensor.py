@@ -27,6 +27,11 @@ TOKEN_AXES = ("token", "query", "key")  # in the order in which they are followe
 SAME_PLACE = {"query": "token"}  # a query is a token in its role
 
 
+def is_back(snapshot: Snapshot) -> bool:
+    """Whether time runs back: then it is the gradient that a step changes."""
+    return snapshot.position.traversal > 0
+
+
 class TensorPanel(Panel):
     """Shows the selected tensor; the screen hands it snapshots and turns keys into its methods."""
 
@@ -67,6 +72,8 @@ class TensorPanel(Panel):
         """Show the snapshot's selection; the scale is kept while it is the same tensor."""
         before, self._snapshot = self._snapshot, snapshot
         is_same = before is not None and before.selection == snapshot.selection and before.run is snapshot.run
+        if before is not None and is_back(before) != is_back(snapshot):
+            self.state = replace(self.state, tab="gradient" if is_back(snapshot) else "value")
         if not is_same:
             self.state = replace(self.state, kept=(), axes=None, cell=self._cell_in(snapshot.focus))
         self.paint()
