@@ -118,7 +118,7 @@ def line_row(snapshot: Snapshot, line: Line, is_selected: bool, width: int, pale
     is_wide = width >= 32
     indent = (2 if is_wide else 1) * line.depth + (1 if is_wide or not line.depth else 0)
     shape = "" if line.layers else numbers.shape(_shown_shape(row.array.shape, snapshot))
-    room = width - 8 - len(shape) - indent - 1
+    room = width - 10 - len(shape) - indent
     name = cut(line.name, room, "tail")
     words = [
         Span("  "),

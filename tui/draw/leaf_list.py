@@ -7,7 +7,7 @@ from glassllm.debug.snapshot import GradientState, Row, Snapshot
 from . import glyphs, numbers
 from .palette import Palette
 from .text import Row as Cells
-from .text import Span, cut, text_row
+from .text import Span, clean, cut, pad, text_row
 
 BAR = 8
 
@@ -115,12 +115,17 @@ def next_token_rows(
         full = round(p * room)
         words = [
             Span(" ▸ " if is_actual else "   ", "fwd"),
-            Span(cut(spaced(token), 10).ljust(10), "bright" if is_actual else "text", bold=is_actual),
+            Span(pad(clean(spaced(token)), 10), "bright" if is_actual else "text", bold=is_actual),
             Span(" " + "━" * full, "pos"),
             Span("─" * (room - full), "line"),
         ]
-        rows.append(text_row(words, width, palette, right=[Span(numbers.stat(p) + " ")]))
+        rows.append(text_row(words, width, palette, right=[Span(share(p) + " ")]))
     return rows
+
+
+def share(p: float) -> str:
+    """A probability with three decimals: `.962`, `<.001`."""
+    return "<.001" if 0 < p < 0.0005 else f"{p:.3f}".removeprefix("0")
 
 
 def spaced(token: str) -> str:

@@ -1,20 +1,28 @@
 """The rule rows: the selected op's formula in the direction of time, and the same with the cell's numbers."""
 
+from collections.abc import Iterable
+
+from rich.cells import cell_len
+
 from glassllm.debug.explain.rule import RuleLines, rule_lines
 from glassllm.debug.snapshot import Focus, Snapshot
 from tui.draw import glyphs, numbers
 from tui.draw.palette import Palette
-from tui.draw.text import Row, Span, Words, fit, segments, text_row
+from tui.draw.text import Row, Span, Words, clean, fit, segments, text_row
 
 from .page import Page
 
 Cell = tuple[int, ...]
+
+HEAD = 23
+"""Columns of name or coordinates before formula and numbers, more where they are longer."""
 
 
 def rule_rows(
     snapshot: Snapshot, cell: Cell | None, split: int, width: int, count: int, palette: Palette
 ) -> list[Row]:
     """`count` rows, 1 or 2; where there are two, the other direction of time stands from column `split` on."""
+    cell = cell if snapshot.focus.value.ndim else ()
     rule = rule_lines(snapshot.focus, cell)
     is_back = snapshot.position.traversal > 0
     here, there = (rule.backward, rule.forward) if is_back else (rule.forward, rule.backward)
@@ -24,17 +32,22 @@ def rule_rows(
         short = [name[0], Span("  "), Span(here), Span("  "), Span(worked, "muted")]
         return [text_row(short, width, palette, "bg")]
     other = [Span("forward   " if is_back else "backward  ", "muted"), Span(there)]
-    top = columns([*aligned(name), Span(here)], other, split, width, palette)
+    where = [] if cell is None else _where(snapshot.focus, cell)
+    start = max(HEAD, wide(name) + 3, wide(where) + 3)
+    top = columns([*padded(name, start), Span(here)], other, split, width, palette)
     if cell is None:
         return [top, text_row([], width, palette, "bg")]
-    where = [
-        Span(f" {numbers.coordinates(cell)}", "bright", bold=True),
-        Span(f"  {cell_words(snapshot.focus, cell)}", "muted"),
-    ]
-    left = [*aligned(where), *_worked(worked or _waiting(rule, is_back, snapshot.focus.state.is_final))]
+    left = [*padded(where, start), *_worked(worked or _waiting(rule, is_back, snapshot.focus.state.is_final))]
     if rule.rank and not is_back:
         left.append(Span(f"     {rule.rank}", "muted"))
     return [top, columns(left, _other_number(snapshot, rule, is_back), split, width, palette)]
+
+
+def _where(focus: Focus, cell: Cell) -> list[Span]:
+    if not cell:
+        return [Span(" a scalar", "muted")]
+    words = clean(cell_words(focus, cell))
+    return [Span(f" {numbers.coordinates(cell)}", "bright", bold=True), Span(f"  {words}", "muted")]
 
 
 def _worked(text: str) -> list[Span]:
@@ -59,16 +72,18 @@ def _other_number(snapshot: Snapshot, rule: RuleLines, is_back: bool) -> list[Sp
     return [Span("          "), Span(f"{words}  ", "text" if rule.gradient else "muted"), Span(glyph, fg)]
 
 
-def aligned(words: list[Span]) -> list[Span]:
-    """The words padded so that formulas and numbers begin in the same column."""
-    used = sum(len(word.text) for word in words)
-    return [*words, Span(" " * max(23 - used, 3))]
+def wide(words: Iterable[Span]) -> int:
+    return sum(cell_len(word.text) for word in words)
 
 
-def columns(left: Words, right: Words, split: int, width: int, palette: Palette) -> Row:
+def padded(words: list[Span], width: int) -> list[Span]:
+    """The words and spaces up to `width`, so that formulas and numbers begin in the same column."""
+    return [*words, Span(" " * (width - wide(words)))]
+
+
+def columns(left: list[Span], right: Words, split: int, width: int, palette: Palette) -> Row:
     """Two columns; the right one goes where the left one has no room to spare."""
-    wide = sum(len(Span(*word).text) for word in left)
-    if wide >= split:
+    if wide(left) >= split:
         return text_row(left, width, palette, "bg")
     return fit([*fit(segments(left, palette, "bg"), split, palette, "bg"), *segments(right, palette, "bg")],
                width, palette, "bg")  # fmt: skip

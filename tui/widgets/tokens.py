@@ -4,12 +4,13 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.cells import cell_len
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.message import Message
 
 from glassllm.debug.snapshot import Focus, Snapshot
 from tui.draw.leaf_list import spaced
-from tui.draw.palette import Palette, paint
+from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, blank, clean, fit, row_width, segments
 
 from .page import Page
@@ -35,9 +36,10 @@ def token_row(
     first, last = _window([cell_len(chip) + gap for chip in chips], max(here, 0), room)
     row: Row = segments([Span("…" if first else " ", "faint")], palette, "bg")
     places = [range(0)] * len(tokens)
+    shades = [None] * len(tokens) if tint is None else _shades(tint, palette)
     for i in range(first, last):
         places[i] = range(row_width(row), row_width(row) + cell_len(chips[i]))
-        row.append(_chip(chips[i], i, here, tint, palette))
+        row.append(_chip(chips[i], i == here, shades[i], palette))
         row += blank(gap, palette, "bg")
     if last < len(tokens):
         row += segments([Span("…", "faint")], palette, "bg")
@@ -58,19 +60,27 @@ def _window(widths: list[int], here: int, room: int) -> tuple[int, int]:
             return first, last
 
 
-def _chip(text: str, i: int, here: int, tint: Array | None, palette: Palette) -> Segment:
-    if tint is None or i >= len(tint) or not np.isfinite(tint[i]) or tint[i] == 0:
-        style = palette.style("bright" if i == here else "muted", "bg", bold=i == here, underline=i == here)
-        return Segment(text, style)
-    ramp = palette.ramp("diverging" if (tint < 0).any() else "sequential")
-    top = np.nanmax(np.abs(tint[np.isfinite(tint)]))
-    part = tint[i] / top
-    level = (part + 1) / 2 if (tint < 0).any() else part
-    color = ramp[round(float(level) * (len(ramp) - 1))]
-    style = paint(palette.color(palette.mark(color)), color)
-    if i == here:
-        style += palette.style("bright", "bg", bold=True, underline=True).without_color
-    return Segment(text, style)
+def _chip(text: str, is_here: bool, shade: Style | None, palette: Palette) -> Segment:
+    if shade is None:
+        return Segment(text, palette.style("bright" if is_here else "muted", "bg", is_here, is_here))
+    return Segment(text, shade + Style(bold=True, underline=True) if is_here else shade)
+
+
+def _shades(tint: Array, palette: Palette) -> list[Style | None]:
+    """The style of each token's value, by sign and share of the largest; None for 0."""
+    finite = tint[np.isfinite(tint)]
+    top, is_signed = float(np.abs(finite).max(initial=0)), bool((finite < 0).any())
+    ramp = palette.ramp("diverging" if is_signed else "sequential")
+
+    def shade(value: float) -> Style | None:
+        if value == 0:
+            return None
+        if not np.isfinite(value):
+            return palette.nan
+        part = (value / top + 1) / 2 if is_signed else value / top
+        return palette.on(ramp[round(part * (len(ramp) - 1))])
+
+    return [shade(value) for value in tint.tolist()]
 
 
 def tint_of(focus: Focus, cell: Cell | None, tokens: int) -> tuple[Array | None, str]:
@@ -86,7 +96,8 @@ def tint_of(focus: Focus, cell: Cell | None, tokens: int) -> tuple[Array | None,
     slice_words = f", {focus.axes[0].name} {cell[0] + 1}" if len(cell) > 2 else ""
     labels = focus.axes[-2].labels
     of = f" of {labels[cell[-2]].strip(' ▁·')}" if labels else ""
-    return row, f"{'attention' if 'softmax' in focus.title else focus.row.name}{of}{slice_words}"
+    name = focus.title.rpartition(" · ")[2]
+    return row, f"{'attention' if name == 'attn.softmax' else name}{of}{slice_words}"
 
 
 def token_of(focus: Focus, cell: Cell | None) -> int:

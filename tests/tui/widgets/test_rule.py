@@ -1,0 +1,114 @@
+"""The rule rows: the formula in the direction of time, and the same with the cell's numbers."""
+
+import re
+
+import numpy as np
+import pytest
+
+from glassllm.debug.commands import run
+from glassllm.debug.snapshot import Axis
+from tui.draw.palette import Palette
+from tui.draw.text import row_width
+from tui.widgets.rule import cell_words, rule_rows
+
+PALETTE = Palette()
+
+
+def lines(snapshot, cell, count=2, split=90, width=160):
+    rows = rule_rows(snapshot, cell, split, width, count, PALETTE)
+    return ["".join(segment.text for segment in row).rstrip() for row in rows]
+
+
+def test_forward_the_rule_stands_left_and_the_way_back_right(session):
+    snapshot = run(session, "run-to", "blocks.1.attn.softmax")
+    top, worked = lines(snapshot, (1, 8, 7))
+    assert top.startswith(" softmax over ")
+    assert "wᵢⱼ = exp(sᵢⱼ) / Σₖ exp(sᵢₖ)" in top[:90]
+    assert top[90:].startswith("backward  ∂L/∂s")
+    value = float(snapshot.focus.value[1, 8, 7])
+    assert worked.startswith(" [1,8,7]  fox → small")
+    assert re.search(r"= exp\(.*\) / .* = \+0\.\d{4}", worked[:90])
+    assert f"= +{value:.4f}" in worked
+    assert re.search(r"rank \d+ of 9", worked)
+    assert worked[90:].split() == ["not", "reached", "○"]
+
+
+def test_backward_they_change_places_and_the_value_is_still_said(session):
+    run(session, "continue")
+    snapshot = run(session, "run-to", "blocks.1.attn.softmax")
+    top, worked = lines(snapshot, (1, 8, 7))
+    assert "∂L/∂s" in top[:90]
+    assert top[90:].startswith("forward   wᵢⱼ")
+    assert worked[90:].strip() == f"value +{snapshot.focus.value[1, 8, 7]:.4f}"
+    assert "rank" not in worked
+
+
+def test_formula_and_numbers_begin_in_the_same_column(session):
+    snapshot = run(session, "run-to", "blocks.1.attn.softmax")
+    top, worked = lines(snapshot, (1, 8, 7))
+    assert top.index("wᵢⱼ =") == worked.index("= exp(") >= 23
+
+
+def test_what_is_partial_or_not_reached_says_so_in_words(session):
+    run(session, "continue")
+    snapshot = run(session, "run-to", "blocks.3.ffn.down")
+    partial = run(session, "select", "blocks.3.resid.attn")
+    assert partial.focus.state.delivered < partial.focus.state.edges
+    assert "so far" in lines(partial, (11, 0))[1]
+    waiting = run(session, "select", "blocks.1.resid.attn")
+    assert "not reached: no number here yet" in lines(waiting, (11, 0))[1]
+    assert snapshot.position == waiting.position
+
+
+def test_in_one_row_the_name_the_rule_and_the_numbers(session):
+    snapshot = run(session, "run-to", "blocks.1.attn.softmax")
+    (line,) = lines(snapshot, (1, 8, 7), 1, 31, 80)
+    assert line.startswith(" softmax  wᵢⱼ = exp(sᵢⱼ) / Σₖ exp(sᵢₖ)  = exp(")
+
+
+def test_a_scalar_has_numbers_and_no_coordinates(session):
+    top, worked = lines(run(session, "run-to", "loss"), None)
+    assert top.startswith(" cross_entropy")
+    assert worked.startswith(" a scalar  ")
+    assert f"= +{session.facts.loss:.4f}" in worked
+
+
+def test_without_a_cell_there_is_only_the_rule(session):
+    top, worked = lines(session.snapshot(), None)
+    assert top.startswith(" embedding")
+    assert worked == ""
+
+
+@pytest.mark.parametrize(
+    ("axes", "cell", "words"),
+    [
+        ((Axis("query", ("Once", " fox")), Axis("key", ("Once", " small"))), (1, 1), "fox → small"),
+        ((Axis("head"), Axis("query", ("a", " b")), Axis("key", ("c", "d"))), (0, 1, 0), "b → c"),
+        ((Axis("token", ("a", " b")), Axis("channel")), (1, 17), "b, channel 17"),
+        ((Axis("row"), Axis("column")), (3, 4), "row 3, column 4"),
+        ((Axis("head"), Axis("token", ("a", " b")), Axis("channel")), (0, 1, 9), "b"),
+        ((Axis("token", (" ", "b")),), (0,), " "),
+        ((), (), ""),
+    ],
+)
+def test_a_cell_in_words(session, axes, cell, words):
+    focus = session.snapshot().focus
+    assert (
+        cell_words(type(focus)(**{f: getattr(focus, f) for f in focus.__slots__} | {"axes": axes}), cell) == words
+    )
+
+
+def test_rows_are_as_wide_as_asked_at_every_place(session, graph):
+    for where in ("embed", "blocks.1.attn.rope_q", "blocks.1.attn.softmax", "logits", "loss", "E"):
+        for phase in ("first", "last"):
+            if phase == "last" and not session.tape.traversals:
+                run(session, "2 continue")
+            run(session, phase)
+            snapshot = run(session, "select", where)
+            cell = tuple(np.array(snapshot.focus.value.shape) - 1)
+            for width in range(60, 201, 7):
+                for count, split in ((1, 31), (2, width // 2), (2, 10)):
+                    rows = rule_rows(snapshot, cell or None, split, width, count, PALETTE)
+                    assert [row_width(row) for row in rows] == [width] * count
+    for command in ("first", "2 continue"):
+        assert row_width(rule_rows(run(graph, command), None, 40, 80, 2, PALETTE)[0]) == 80
