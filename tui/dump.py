@@ -94,7 +94,10 @@ def dump(app: "GlassApp") -> str:
 
 def picture(app: App[Any], kind: str) -> str:
     """The screen as it stands: `.svg`, or its characters for `.txt`."""
-    return app.export_screenshot() if kind == ".svg" else text(app)
+    if kind != ".svg":
+        return text(app)
+    # Some viewers trim what a text begins with, indents too, unless they are told not to.
+    return app.export_screenshot().replace("<svg ", '<svg xml:space="preserve" ', 1)
 
 
 def export(app: "GlassApp", folder: Path) -> list[Path]:
