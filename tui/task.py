@@ -90,17 +90,25 @@ class CancelHook:
 
     def applied(self, op: Any, inputs: Any, attrs: Any, saved: Any, result: Any) -> None:
         """An op was applied."""
-        if self._task.is_cancelled:
-            raise Cancelled
+        self._look()
         if self._recorder is not None:
             self._recorder.applied(op, inputs, attrs, saved, result)
 
     def marked(self, step_id: str, value: Any, layer: int | None) -> None:
         """The model named a moment of its forward."""
-        if self._task.is_cancelled:
-            raise Cancelled
+        self._look()
         if self._recorder is not None:
             self._recorder.marked(step_id, value, layer)
+
+    def traversed(self, root: Any, seed: Any) -> None:
+        """A Tensor's backward() was called."""
+        self._look()
+        if self._recorder is not None:
+            self._recorder.traversed(root, seed)
+
+    def _look(self) -> None:
+        if self._task.is_cancelled:
+            raise Cancelled
 
 
 @contextmanager

@@ -28,6 +28,9 @@ class Hook(Protocol):
     def marked(self, step_id: str, value: "Tensor | Array", layer: int | None) -> None:
         """The model named a moment of its forward."""
 
+    def traversed(self, root: "Tensor", seed: Array) -> None:
+        """`root.backward()` was called; nothing is computed yet."""
+
 
 def set_tracking(on: bool) -> bool:
     """Turn graph building on or off; what it was before."""
@@ -201,6 +204,8 @@ class Tensor:
         if place is None:
             return
         seed = graph.seed_for(self.data, grad)
+        if hook is not None:
+            hook.traversed(self, seed)
         reached = graph.reach(place)
         for node in reached.nodes:
             _write(node, None)

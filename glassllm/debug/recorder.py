@@ -1,12 +1,13 @@
 """Recording: a hook that writes every op and event down on a tape, and a tape made of a graph that exists.
 
-What the engine makes is frozen, what users made is copied: a tape stays true whatever its user does next.
+What the engine makes is frozen, what users made is copied: a tape stays true whatever its user does next. In a
+user's own program the results are the user's too.
 """
 
 import inspect
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,18 +19,42 @@ from glassllm.autograd.tensor import Tensor
 from glassllm.trace import current_scope
 
 from .masks import masked_by
-from .snapshot import Event, Row
+from .origins import made_at
+from .snapshot import Event, Origin, Row
 from .tape import Tape
 
 BY_HAND = "custom"  # the op of a Tensor built with parents and backward: its array is a user's
 
 
-class Recorder:
-    """The engine's hook while a run is recorded; `outer`, the hook that was there, hears everything first."""
+class Place(NamedTuple):
+    """Where a node was made: its scope, and the lines of the program that made it."""
 
-    def __init__(self, names: Mapping[str, Tensor] | None = None, outer: engine.Hook | None = None):
+    scope: str
+    made_at: tuple[Origin, ...]
+
+
+Known = WeakKeyDictionary[graph.Node, Place]
+NOWHERE = Place("", ())
+
+
+class Recorder:
+    """The engine's hook while a run is recorded; `outer`, the hook that was there, hears everything first.
+
+    `freezes`: results become read-only; otherwise they are kept as users' arrays are. `known` says where the
+    nodes of earlier recordings were made, and is told of this one's.
+    """
+
+    def __init__(
+        self,
+        names: Mapping[str, Tensor] | None = None,
+        outer: engine.Hook | None = None,
+        freezes: bool = True,
+        known: Known | None = None,
+    ):
         self.tape = Tape()
         self._outer = outer
+        self._freezes = freezes
+        self._known = known
         self._names = {tensor: name for name, tensor in (names or {}).items()}
         self._untracked: WeakKeyDictionary[Tensor, int] = WeakKeyDictionary()
         self._constants: dict[int, int] = {}  # id of an array the tape holds -> its row
@@ -45,10 +70,14 @@ class Recorder:
         if self._outer is not None:
             self._outer.applied(op, inputs, attrs, saved, result)
         sources = tuple([self._source(op, slot, tensor) for slot, tensor in enumerate(inputs)])
-        _freeze(op, inputs, result.data)
-        row = self._add_node(op, sources, attrs, saved, result.data, result.node)
+        if self._freezes:
+            _freeze(op, inputs, result.data)
+        place = Place(current_scope(), made_at())
+        row = self._add_node(op, sources, attrs, saved, result.data, result.node, place)
         if result.node is None:
             self._untracked[result] = row
+        elif self._known is not None:
+            self._known[result.node] = place
 
     def marked(self, step_id: str, value: Tensor | Array, layer: int | None) -> None:
         if self._outer is not None:
@@ -60,12 +89,27 @@ class Recorder:
                 row = self.adopt(value.node)
         if row is None or self.tape.rows[row].kind == "leaf":
             array = value.data if isinstance(value, Tensor) else value
-            row = self.tape.add(Row(len(self.tape.rows), "note", step_id, "", np.array(array)))
+            note = Row(len(self.tape.rows), "note", step_id, "", np.array(array), made_at=made_at())
+            row = self.tape.add(note)
         event = Event(len(self.tape.events), step_id, layer, row)
         self.tape.events.append(event)
         if self.tape.rows[row].event < 0:
             self.tape.change(row, event=event.order)
         self._seal(event.path)
+
+    def traversed(self, root: Tensor, seed: Array) -> None:
+        if self._outer is not None:
+            self._outer.traversed(root, seed)
+
+    def name(self, names: Mapping[str, Tensor]) -> None:
+        """Call the leaves recorded so far by these names; those that take a gradient become parameters."""
+        for name, tensor in names.items():
+            row = self._row_of(tensor)
+            if row is None and tensor.place is None:
+                row = self._constants.get(id(tensor.data))
+            if row is not None and self.tape.rows[row].kind == "leaf":
+                self.tape.change(row, name=name, parameter=tensor.requires_grad)
+                self._names.setdefault(tensor, name)
 
     def _seal(self, scope: str) -> None:
         """All rows since the last event work for this one."""
@@ -108,7 +152,8 @@ class Recorder:
         for earlier in reversed(graph.reach(node).nodes):
             if earlier not in self.tape.row_of:
                 sources = [self._adopted(earlier, slot, place) for slot, place in enumerate(earlier.inputs)]
-                self._add_node(earlier.op, tuple(sources), earlier.attrs, earlier.saved, earlier.y, earlier)
+                place = NOWHERE if self._known is None else self._known.get(earlier, NOWHERE)
+                self._add_node(earlier.op, tuple(sources), earlier.attrs, earlier.saved, earlier.y, earlier, place)
         return self.tape.row_of[node]
 
     def _adopted(self, node: graph.Node, slot: int, place: graph.Place | None) -> int:
@@ -128,6 +173,7 @@ class Recorder:
         saved: tuple[Any, ...],
         y: Array,
         node: graph.Node | None,
+        place: Place,
     ) -> int:
         rows = self.tape.rows
         inputs = [rows[source] for source in sources]
@@ -139,7 +185,7 @@ class Recorder:
             id=len(rows),
             kind="node",
             name=op.name,
-            scope=current_scope(),
+            scope=place.scope,
             array=self._kept(op, y),
             number=self.tape.node_count + 1,
             inputs=sources,
@@ -148,12 +194,13 @@ class Recorder:
             saved=saved,
             masked=masked,
             tracked=node is not None,
+            made_at=place.made_at,
         )
         return self.tape.add(row, node)
 
     def _kept(self, op: Op, y: Array) -> Array:
         row, kept = len(self.tape.rows), self.tape.kept
-        return kept.of_user(row, y) if op.name == BY_HAND else kept.of_engine(row, y)
+        return kept.of_engine(row, y) if self._freezes and op.name != BY_HAND else kept.of_user(row, y)
 
     def _add_leaf(self, op: Op, slot: int, place: graph.Place | None, array: Array) -> int:
         name = self._names.get(place) if place is not None else None

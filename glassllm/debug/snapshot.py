@@ -6,7 +6,7 @@ array the model named that no op made). Rows are numbered from 0 in the order th
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from glassllm.autograd.ops import Array, Op
 
@@ -32,6 +32,14 @@ class Position:
     edges: int = 0
 
 
+class Origin(NamedTuple):
+    """A line of a program, and the function it stands in (`<module>` outside of all)."""
+
+    file: str
+    line: int
+    function: str
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One tensor of the recording.
@@ -39,6 +47,7 @@ class Row:
     `name` is the op's name, the parameter's name, or the step id of a note. `inputs` are row ids, one per array
     the op took. `number` is the node's place in "node i of N", from 1; 0 for leaves and notes. `event` indexes
     the tape's events, −1 where the model named no moment here. `masked` marks the −inf put there on purpose.
+    `made_at` is the line that applied the op and, where that is the library's, the user's line that led to it.
     """
 
     id: int
@@ -55,6 +64,7 @@ class Row:
     masked: Array | None = None
     tracked: bool = False
     parameter: bool = False
+    made_at: tuple[Origin, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +159,28 @@ class Focus:
     is_current: bool
 
 
+class Line(NamedTuple):
+    """A line that a program printed, to stdout or stderr."""
+
+    stream: Literal["out", "err"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The exception that ended a program: its class, its words, and its traceback through the user's own lines."""
+
+    kind: str
+    text: str
+    traceback: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What was run. `tokens` are the texts of the ids that ran, `vocabulary` one text per id (or empty)."""
+    """What was run. `tokens` are the texts of the ids that ran, `vocabulary` one text per id (or empty).
+
+    A program also has what it `printed`, its exit code, and the fault that ended it, if one did.
+    """
 
     name: str
     tokens: tuple[str, ...]
@@ -166,6 +195,9 @@ class RunFacts:
     nodes: int
     parameters: int
     notes: tuple[str, ...] = ()
+    printed: tuple[Line, ...] = ()
+    exit_code: int = 0
+    fault: Fault | None = None
 
 
 class TapeView(Protocol):
