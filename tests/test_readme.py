@@ -1,4 +1,7 @@
-"""README.md says nothing that does not hold: programs run, the tour is walked, tables are the program's own."""
+"""README.md says nothing that does not hold: programs run, the tour is walked, tables are the program's own.
+
+Run as a program, `python -m tests.test_readme`, it writes the tables anew.
+"""
 
 import doctest
 import importlib.util
@@ -191,10 +194,21 @@ def usage(action) -> str:
     return "|".join(action.choices) if action.choices else action.metavar or ""
 
 
-@pytest.mark.parametrize("made", [keys_table, commands_table, options_table], ids=lambda made: made.__name__)
-def test_tables_are_the_program_s_own(made):
-    """Where this fails, the table to put into README.md is in the message."""
-    assert part(made.__name__.removesuffix("_table")) == made(), made()
+TABLES = {"keys": keys_table, "commands": commands_table, "options": options_table}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_are_the_program_s_own(name):
+    """Where this fails, `python -m tests.test_readme` writes them anew."""
+    assert part(name) == TABLES[name]()
+
+
+def write_tables() -> None:
+    """Put the tables of the program as it is into the page."""
+    page = README
+    for name, made in TABLES.items():
+        page = page.replace(part(name), made())
+    (ROOT / "README.md").write_text(page, encoding="utf-8")
 
 
 def test_the_keys_of_the_file_are_all_there():
@@ -322,3 +336,7 @@ def test_the_map_has_the_order_of_imports(package):
     mapped = [name for name in modules if name.count(".") == 1 and name.startswith(f"{package}.")]
     places = [ORDER.index(name) for name in mapped if name in ORDER]
     assert places == sorted(places)
+
+
+if __name__ == "__main__":
+    write_tables()
