@@ -8,7 +8,7 @@ from glassllm.debug.snapshot import Contribution, Focus, Row, Snapshot
 from tui.draw import curves, glyphs, numbers
 from tui.draw import tensor_words as words
 from tui.draw.draft import Draft, scale_once
-from tui.draw.heatmap import fit_plane
+from tui.draw.heatmap import Fit, fit_plane
 from tui.draw.numbers import Array
 from tui.draw.plane import Plane, clamp, plane_of
 from tui.draw.scale import Scale
@@ -119,7 +119,7 @@ def _draw_wide(draft: Draft, parts: list[Part], scale: Scale) -> None:
         canvas.words_right(canvas.width - 2, y, [Span(part.right, "bwd" if is_sum else "muted")])
         plane = _draw_part(draft, part, 1, y + 1, 6, room, lines, scale)
         y += lines + 1 + gap
-    fit = fit_plane(plane, room, lines, sizes=("small",))
+    fit = _fit(draft, plane, room, lines)
     draw_axis(canvas, 8, y - gap, focus, plane, fit)
     canvas.words_right(canvas.width - 1, top - 1, [Span(words.pooled_words(focus, plane, fit), "muted")])
     canvas.words(1, canvas.height - 1, [Span("scale ", "muted"), Span("shared")])
@@ -196,7 +196,7 @@ def _share_out(draft: Draft, height: int, parts: int, room: int, undrawn: int = 
     As many as can be shown without pooling rows, if that is at least two; else as many as get three lines. A part
     without a map takes `undrawn` lines, one with a map a line for its title.
     """
-    whole = _lines(_plane(draft, draft.focus.value, room), room, 1 << 16)
+    whole = _fit(draft, _plane(draft, draft.focus.value, room), room, 1 << 16).lines
     lines = {n: (height - undrawn * (parts - n)) // (n + 1) - 1 for n in range(parts, -1, -1)}
     unpooled = [n for n in lines if lines[n] >= whole]
     legible = [n for n in lines if lines[n] >= min(3, whole)]
@@ -205,11 +205,11 @@ def _share_out(draft: Draft, height: int, parts: int, room: int, undrawn: int = 
 
 
 def _plane(draft: Draft, array: Array, room: int) -> Plane:
-    return plane_of(array, None, draft.state, min(64, wrap_for(array, room, 1)))
+    return plane_of(array, None, draft.state, min(64, wrap_for(array, room, 1, draft.palette.stack)))
 
 
-def _lines(plane: Plane, room: int, lines: int) -> int:
-    return fit_plane(plane, room, lines, sizes=("small",)).lines
+def _fit(draft: Draft, plane: Plane, room: int, lines: int) -> Fit:
+    return fit_plane(plane, room, lines, draft.palette.stack, sizes=("small",))
 
 
 def _draw_part(
@@ -221,7 +221,7 @@ def _draw_part(
     if array is None:
         array = np.broadcast_to(np.zeros(()), draft.focus.value.shape)
     plane = _plane(draft, array, room)
-    fit = fit_plane(plane, room, lines, sizes=("small",))
+    fit = _fit(draft, plane, room, lines)
     shown = Shown(part.name, array, None, scale, why_not=why_not)
     codes = draw_map(draft.canvas, x, y, labels, draft.focus, shown, plane, fit, draft.accent)
     if codes is not None:
@@ -253,8 +253,8 @@ def _draw_narrow(draft: Draft, parts: list[Part], scale: Scale) -> None:
         y += 1
         if any(part is each for each in drawn):
             plane = _draw_part(draft, part, 1, y, labels, room, lines, scale)
-            fit = fit_plane(plane, room, lines, sizes=("small",))
-            _draw_cell(draft, part, y, y + fit.place(plane.row, plane.column)[0] // 2, fit.lines)
+            fit = _fit(draft, plane, room, lines)
+            _draw_cell(draft, part, y, y + fit.line(fit.place(plane.row, plane.column)[0]), fit.lines)
             y += fit.lines
     if shown and y < canvas.height:
         draw_axis(canvas, labels + 2, y, focus, plane, fit)

@@ -6,8 +6,9 @@ import numpy as np
 from rich.segment import Segment
 
 from tui.draw import numbers
+from tui.draw.colors import Ramp
 from tui.draw.numbers import Array
-from tui.draw.palette import Palette, Ramp, paint
+from tui.draw.palette import Palette
 from tui.draw.scale import Scale, sample
 from tui.draw.text import Row, Span, blank, segments
 
@@ -27,7 +28,7 @@ def counts_of(array: Array, masked: Array | None, scale: Scale, bins: int) -> Co
 
 def histogram_rows(counts: Counts, scale: Scale, palette: Palette, lines: int = 2) -> list[Row]:
     """The counts on a log axis, one column each, `lines` rows high; a bar has the colour of its values."""
-    ramp, ground = palette.ramp(scale.kind), palette.color("panel")
+    inks = palette.inks(scale.kind)
     most = log1p(max(counts, default=0)) or 1.0
     heights = [max(1, round(8 * lines * log1p(n) / most)) if n else 0 for n in counts]
     rows: list[Row] = []
@@ -35,8 +36,8 @@ def histogram_rows(counts: Counts, scale: Scale, palette: Palette, lines: int = 
         row: Row = []
         for i, height in enumerate(heights):
             text = EIGHTHS[min(max(height - 8 * line, 0), 8)]
-            color = ramp[round(_visible((i + 0.5) / len(counts), scale.kind) * (len(ramp) - 1))]
-            row.append(Segment(text, paint(color, ground)) if text != " " else blank(1, palette)[0])
+            ink = inks[round(_visible((i + 0.5) / len(counts), scale.kind) * (len(inks) - 1))]
+            row.append(Segment(text, ink.bar) if text != " " else blank(1, palette)[0])
         rows.append(row)
     return rows
 
@@ -51,9 +52,9 @@ def _visible(share: float, kind: Ramp) -> float:
 
 def ramp_row(scale: Scale, palette: Palette, width: int = 16) -> Row:
     """The ramp from its low to its high end."""
-    ramp = palette.ramp(scale.kind)
-    text = palette.color("text")
-    return [Segment(" ", paint(text, ramp[round(i / (width - 1) * (len(ramp) - 1))])) for i in range(width)]
+    inks = palette.inks(scale.kind)
+    shown = [inks[round(i / (width - 1) * (len(inks) - 1))] for i in range(width)]
+    return [Segment(ink.glyph, ink.alone) for ink in shown]
 
 
 def legend_row(scale: Scale, clipped: str, palette: Palette) -> Row:
@@ -79,10 +80,9 @@ def share_row(negative: int, zero: int, positive: int, palette: Palette, width: 
         ends[2] = width - 1
     if zero and ends[1] == ends[2]:
         ends[1], ends[2] = (ends[1] - 1, ends[2]) if ends[1] > 1 else (ends[1], min(ends[2] + 1, width))
-    tokens = ("neg", "line", "pos")
     return [
-        Segment(" " * (end - start), palette.style("text", token))
-        for token, start, end in zip(tokens, ends, ends[1:], strict=False)
+        Segment(ink.glyph * (end - start), ink.style)
+        for ink, start, end in zip(palette.shares(), ends, ends[1:], strict=False)
         if end > start
     ]
 

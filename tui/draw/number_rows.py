@@ -1,14 +1,11 @@
 """Values written out: the cursor's row under its map, or a table of the cells around the cursor."""
 
-import numpy as np
-
 from glassllm.debug.snapshot import Focus
 from tui.draw import numbers
 from tui.draw.canvas import Canvas
 from tui.draw.heatmap import Fit
-from tui.draw.numbers import Array
 from tui.draw.plane import Plane
-from tui.draw.tensor_map import row_label
+from tui.draw.tensor_map import cell_numbers, row_label
 from tui.draw.tensor_words import axis_label
 from tui.draw.text import Span, cut, pad
 
@@ -18,12 +15,19 @@ STEP = 6  # columns of a number where it does not stand under a cell of the map
 def draw_numbers(
     canvas: Canvas, x: int, y: int, labels: int, focus: Focus, plane: Plane, fit: Fit, width: int
 ) -> None:
-    """The cursor's row as numbers: under large cells each under its column, else those around the cursor."""
+    """The cursor's row as numbers: under large cells each under its column, else those around the cursor.
+
+    Large cells that have their own numbers get the factor that these share.
+    """
     columns = plane.values.shape[1]
+    if fit.size == "large" and canvas.palette.is_flat:
+        factor = cell_numbers(plane)[1]
+        canvas.words_right(x + labels + 1 + fit.width, y, [Span(factor, "muted")])
+        return
     step = 4 if fit.size == "large" else STEP
     first, last = (0, columns) if fit.size == "large" else window(columns, width // step, plane.column)
     texts, factor = numbers.row_numbers(plane.values[plane.row, first:last])
-    hidden = is_hidden(plane, plane.row)[first:last].tolist()
+    hidden = plane.hidden(plane.row)[first:last].tolist()
     canvas.words(x, y, [Span(pad(row_label(focus, plane, plane.row), labels, "right"), "bright", bold=True)])
     tail = _trailing(hidden, plane.column - first)
     is_behind = bool(factor) and tail * step > len(factor) + 1
@@ -56,7 +60,7 @@ def draw_table(
         line = y + 1 + row - top
         label = pad(row_label(focus, plane, row), labels, "right")
         canvas.words(x, line, [Span(label, "bright" if row == plane.row else "muted", bold=row == plane.row)])
-        hidden = is_hidden(plane, row)
+        hidden = plane.hidden(row)
         for column in range(first, last):
             text = texts[(row - top) * (last - first) + column - first]
             is_cursor = (row, column) == (plane.row, plane.column)
@@ -69,17 +73,6 @@ def window(cells: int, room: int, cursor: int) -> tuple[int, int]:
     room = max(1, min(room, cells))
     first = min(cursor // room * room, cells - room)
     return first, first + room
-
-
-def is_hidden(plane: Plane, row: int) -> Array:
-    """True where a cell of the row is drawn as `·`: exactly 0, masked, or past the end."""
-    values = plane.values[row]
-    hidden: Array = values == 0
-    if plane.masked is not None:
-        hidden = hidden | plane.masked[row] & ~np.isnan(values)
-    if plane.outside is not None:
-        hidden = hidden | plane.outside[row]
-    return hidden
 
 
 def _trailing(hidden: list[bool], cursor: int) -> int:

@@ -62,6 +62,16 @@ class Plane:
         """The axes that are not drawn, in order."""
         return tuple(i for i in range(len(self.shape)) if i not in (self.rows, self.columns))
 
+    def hidden(self, row: int) -> Array:
+        """True where a cell of the row is drawn as `·`: exactly 0, masked, or past the end."""
+        values = self.values[row]
+        hidden: Array = values == 0
+        if self.masked is not None:
+            hidden = hidden | self.masked[row] & ~np.isnan(values)
+        if self.outside is not None:
+            hidden = hidden | self.outside[row]
+        return hidden
+
     def at(self, row: int, column: int) -> Cell:
         """The tensor's cell at a row and column, which are kept inside."""
         if self.wrap:

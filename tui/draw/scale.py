@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tui.draw.colors import Ramp
 from tui.draw.numbers import Array
-from tui.draw.palette import Ramp
 
 NAN, PLUS_INF, MINUS_INF, MASKED, UNREACHED, ZERO, OUTSIDE = range(7)  # counted from `levels` on
 SPECIAL = 7

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 from rich.segment import Segment
 
 from glassllm.debug.snapshot import Focus, Health
 from tui.draw.canvas import Canvas
-from tui.draw.heatmap import CELL, Fit, Size, dotted_rows, fit_plane, map_rows, shown_codes
-from tui.draw.numbers import Array
+from tui.draw.cells import CELL, Numbers, Size
+from tui.draw.heatmap import Fit, dotted_rows, fit_plane, map_rows, shown_codes
+from tui.draw.numbers import Array, row_numbers
 from tui.draw.plane import Cell, PanelState, Plane, plane_of, slices
 from tui.draw.scale import Codes, Scale
 from tui.draw.tensor_words import axis_label, axis_name, has_labels
@@ -78,29 +80,42 @@ def draw_map(
         return None
     codes = shown_codes(plane, fit, shown.scale, canvas.palette)
     cursor = fit.place(plane.row, plane.column)
-    canvas.block(left, y, map_rows(codes, fit, canvas.palette, shown.scale.kind, cursor))
+    numbers = cell_numbers(plane)[0] if fit.size == "large" and canvas.palette.is_flat else None
+    canvas.block(left, y, map_rows(codes, fit, canvas.palette, shown.scale.kind, cursor, numbers))
     return codes
+
+
+def cell_numbers(plane: Plane) -> tuple[Numbers, str]:
+    """Every cell as a short text, empty where it is hidden, and the factor that all share."""
+    rows, columns = plane.values.shape
+    hidden = [plane.hidden(row) for row in range(rows)]
+    live = np.where(hidden, 0, plane.values)
+    texts, factor = row_numbers(live.ravel())
+    table = [
+        ["" if hidden[row][column] else texts[row * columns + column] for column in range(columns)]
+        for row in range(rows)
+    ]
+    return table, factor
 
 
 def _row_labels(
     canvas: Canvas, x: int, y: int, width: int, focus: Focus, plane: Plane, fit: Fit, accent: str
 ) -> None:
     cursor = fit.place(plane.row, plane.column)[0]
-    per_line = 2 if fit.size == "small" else 1
-    for shown in range(0, fit.shown[0], per_line):
-        is_cursor = shown <= cursor < shown + per_line
+    for shown in range(0, fit.shown[0], fit.per_line):
+        is_cursor = shown <= cursor < shown + fit.per_line
         row = plane.row if is_cursor else (shown + fit.first[0]) * fit.pool[0]
-        line = y + (shown // 2 if fit.size == "small" else shown * CELL[fit.size][1])
+        line = y + fit.line(shown)
         text = pad(row_label(focus, plane, row), width, "right")
         label = Span(text, "bright" if is_cursor else "muted", bold=is_cursor)
-        canvas.words(x, line, [label, Span("▸", accent)] if is_cursor else [label])
+        canvas.words(x, line, [label, Span(canvas.palette.marks.row, accent)] if is_cursor else [label])
 
 
 def draw_column_labels(canvas: Canvas, x: int, y: int, focus: Focus, plane: Plane, fit: Fit) -> None:
     """Above large cells each name, staggered over two lines; above medium ones a sign at the cursor's column."""
     across = CELL[fit.size][0]
     if fit.size == "medium":
-        canvas.words(x + across * plane.column, y, [Span("▾", "bright")])
+        canvas.words(x + across * plane.column, y, [Span(canvas.palette.marks.column, "bright")])
     if fit.size != "large":
         return
     named = not plane.wrap and has_labels(focus, plane.columns)
@@ -117,10 +132,11 @@ def draw_axis(canvas: Canvas, x: int, y: int, focus: Focus, plane: Plane, fit: F
     at = fit.place(plane.row, plane.column)[1]
     start = fit.first[1] * fit.pool[1]
     name = "" if plane.wrap else f" {axis_name(focus, plane.columns)}"
-    mark = f"▴ {plane.column}"
+    sign = canvas.palette.marks.below
+    mark = f"{sign} {plane.column}"
     at_x = at if at + len(mark) <= fit.width else max(0, at + 1 - len(mark))
     if at_x != at:
-        mark = f"{plane.column} ▴"
+        mark = f"{plane.column} {sign}"
     canvas.words(x + at_x, y, [Span(mark, "bright", bold=True)])
     taken = [(at_x - 1, at_x + len(mark) + 1)]
     last = min(columns, (fit.first[1] + fit.shown[1]) * fit.pool[1]) - 1
@@ -163,10 +179,12 @@ def draw_thumbnails(
 def _thumbnail(
     canvas: Canvas, x: int, y: int, shown: Shown, state: PanelState, pool: int, chosen: bool, accent: str
 ) -> Spot:
-    """One slice from column x + 2 on, its bar at x + 1."""
+    """One slice from column x + 2 on, its bar at x + 1; where cells can't be stacked, they are pooled."""
     plane = plane_of(shown.array, shown.masked, state)
-    pooled = (-(-plane.values.shape[0] // pool), -(-plane.values.shape[1] // pool))
-    fit = Fit("small", (pool, pool), (0, 0), pooled)
+    rows, columns = plane.values.shape
+    stack = canvas.palette.stack
+    pools = (pool * 2 // stack, pool)
+    fit = Fit("small", pools, (0, 0), (-(-rows // pools[0]), -(-columns // pool)), stack)
     codes = shown_codes(plane, fit, shown.scale, canvas.palette)
     canvas.block(x + 2, y, map_rows(codes, fit, canvas.palette, shown.scale.kind))
     if chosen:
@@ -196,22 +214,22 @@ def draw_thumbnail_strip(
     return spots
 
 
-def wrap_for(array: Array, width: int, height: int) -> int:
+def wrap_for(array: Array, width: int, height: int, stack: int = 2) -> int:
     """The row length for a vector: the largest cells for which it fits, in rows of a power of two."""
     for size in ("large", "medium", "small"):
         across, down = CELL[size]
         room = max(1, width // across)
         wrap = 1 << (min(room, 64).bit_length() - 1)
         lines = -(-array.size // wrap)
-        if (-(-lines // 2) if size == "small" else lines * down) <= height:
+        if (-(-lines // stack) if size == "small" else lines * down) <= height:
             return wrap
     return 1 << (min(max(width, 1), 64).bit_length() - 1)
 
 
-def fit_shown(plane: Plane, width: int, height: int, wide: bool) -> Fit:
+def fit_shown(plane: Plane, width: int, height: int, wide: bool, stack: int = 2) -> Fit:
     """The fit that leaves room for labels above and numbers below; a narrow page has numbers under no map."""
     around: dict[Size, int] = {
         size: LABELS[size] * (wide or size == "large") + (NUMBERS[size] if wide else size == "small")
         for size in ("large", "medium", "small")
     }
-    return fit_plane(plane, width, height, around=around)
+    return fit_plane(plane, width, height, stack, around=around)

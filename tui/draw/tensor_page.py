@@ -134,8 +134,9 @@ def draw_wide(draft: Draft, what: Shown, x: int, width: int, heading: bool) -> N
     labels = label_width(focus, _any_plane(what, state), wide=True)
     room = right - left - labels - 1
     height = canvas.height - top - 3
-    plane = plane_of(what.array, what.masked, state, wrap_for(what.array, room, height - 3))
-    fit = fit_shown(plane, room, height, wide=True)
+    stack = draft.palette.stack
+    plane = plane_of(what.array, what.masked, state, wrap_for(what.array, room, height - 3, stack))
+    fit = fit_shown(plane, room, height, True, stack)
     canvas.words(left, 3, _facts(what))
     if what.health is not None and not what.why_not:
         canvas.put(left, 4, words.share_words(what.health, draft.palette))
@@ -212,14 +213,15 @@ def draw_narrow(draft: Draft, what: Shown, x: int, width: int, heading: bool) ->
     labels = label_width(focus, _any_plane(what, state), wide=False)
     map_x = left + labels + 1
     beside = right - map_x - 13 - 1
+    stack = draft.palette.stack
     height = bottom - 4
     columns = min(what.array.shape[-1], 16) if what.array.ndim == 1 else _any_plane(what, state).values.shape[1]
     where: Literal["beside", "above"] = "beside" if columns <= beside and not what.why_not else "above"
     room = beside if where == "beside" else right - map_x
     if where == "above":
         height -= 2
-    plane = plane_of(what.array, what.masked, state, wrap_for(what.array, room, height))
-    fit = fit_shown(plane, room, max(height, 1), wide=False)
+    plane = plane_of(what.array, what.masked, state, wrap_for(what.array, room, height, stack))
+    fit = fit_shown(plane, room, max(height, 1), False, stack)
     head = 2 if canvas.height < 14 else 3
     spare = bottom - head - 1 - fit.lines - (2 if where == "above" else 0)
     axes_room = right - left if where == "above" or spare >= 8 else right - STATS - left

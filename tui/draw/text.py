@@ -44,7 +44,7 @@ def segments(words: Words, palette: Palette, bg: str = "panel") -> Row:
     """The spans as segments, cleaned; no padding."""
     spans = (Span(*word) for word in words)
     return [
-        Segment(clean(s.text), palette.style(s.fg, s.bg or bg, s.bold, s.underline, s.italic))
+        Segment(palette.spell(clean(s.text), s.fg), palette.style(s.fg, s.bg or bg, s.bold, s.underline, s.italic))
         for s in spans
         if s.text
     ]
