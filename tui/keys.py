@@ -122,7 +122,7 @@ KEYS = (
     Key("ctrl+p", "palette", "palette", (), "", "palette", "everywhere"),
     Key("q,ctrl+q", "quit", "quit", (), "", "quit", "everywhere"),
     Key(":", "command_line", "command_line", (), "command", "command line", "everywhere", True),
-    Key("?", "help", "help", (), "help", "this page", "everywhere", True),
+    Key("?", "help", "help", (), "help", "keys and signs", "everywhere", True),
 )
 BY_ACTION = {key.action: key for key in KEYS}
 

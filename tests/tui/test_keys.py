@@ -157,6 +157,6 @@ def test_a_row_makes_sense_alone() -> None:
     assert [sentence(BY_ACTION[name]) for name in ("next", "enlarge", "help", "count_3")] == [
         "event: next",
         "enlarge the panel",
-        "this page",
+        "keys and signs",
         "a count before these",
     ]

@@ -52,15 +52,17 @@ class Spot:
 
 
 def label_width(focus: Focus, plane: Plane, wide: bool) -> int:
-    """Cells for the row labels: 6, or fewer on a narrow page where all are shorter."""
-    if wide:
-        return 6
+    """Cells for the row labels: 6, or on a narrow page as few as the longest needs and a factor fits in."""
     rows = plane.values.shape[0]
-    if plane.wrap:
-        return min(6, len(str(plane.shape[0])))
-    if has_labels(focus, plane.rows):
-        return min(6, max((len(axis_label(focus, plane.rows, i)) for i in range(min(rows, 512))), default=1))
-    return min(6, len(str(max(rows - 1, 0))))
+    if wide:
+        longest = 6
+    elif plane.wrap:
+        longest = len(str(plane.shape[0]))
+    elif has_labels(focus, plane.rows):
+        longest = max((len(axis_label(focus, plane.rows, i)) for i in range(min(rows, 512))), default=1)
+    else:
+        longest = len(str(max(rows - 1, 0)))
+    return max(5, min(6, longest))
 
 
 def row_label(focus: Focus, plane: Plane, row: int) -> str:
@@ -76,12 +78,13 @@ def draw_map(
     left = x + labels + 1
     if shown.why_not:
         width = min(max(fit.width, len(shown.why_not) + 4), canvas.width - left - 1)
-        canvas.block(left, y, dotted_rows(width, fit.lines, shown.why_not, canvas.palette))
+        canvas.block(left, y, dotted_rows(width, fit.lines, shown.why_not, canvas.palette), width)
         return None
     codes = shown_codes(plane, fit, shown.scale, canvas.palette)
     cursor = fit.place(plane.row, plane.column)
     numbers = cell_numbers(plane)[0] if fit.size == "large" and canvas.palette.is_flat else None
-    canvas.block(left, y, map_rows(codes, fit, canvas.palette, shown.scale.kind, cursor, numbers))
+    rows = map_rows(codes, fit, canvas.palette, shown.scale.kind, cursor, numbers)
+    canvas.block(left, y, rows, fit.width)
     return codes
 
 
@@ -186,7 +189,7 @@ def _thumbnail(
     pools = (pool * 2 // stack, pool)
     fit = Fit("small", pools, (0, 0), (-(-rows // pools[0]), -(-columns // pool)), stack)
     codes = shown_codes(plane, fit, shown.scale, canvas.palette)
-    canvas.block(x + 2, y, map_rows(codes, fit, canvas.palette, shown.scale.kind))
+    canvas.block(x + 2, y, map_rows(codes, fit, canvas.palette, shown.scale.kind), fit.width)
     if chosen:
         bar = [Segment("▌", canvas.palette.style(accent))]
         canvas.block(x + 1, y, [bar] * fit.lines)

@@ -47,7 +47,7 @@ def facts(snapshot: Snapshot, activity: str, is_narrow: bool) -> list[list[Span]
         said.append(fact("grad", "tracked" if run.tracked else "not tracked"))
         said.append([Span(numbers.dtype(run.dtype))])
         if run.tokens:
-            said.append([Span(f"{len(run.tokens)} tokens")])
+            said.append([Span(f"{len(run.tokens)} token{'s' * (len(run.tokens) != 1)}")])
     return said
 
 
