@@ -1,6 +1,8 @@
 """A page to lay pieces of rows on; where nothing lies, the ground shows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from itertools import pairwise
+from operator import itemgetter
 
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Words, blank, crop, row_width, segments
@@ -12,11 +14,12 @@ class Canvas:
     def __init__(self, width: int, height: int, palette: Palette, ground: str = "panel"):
         self.width, self.height = width, height
         self.palette, self.ground = palette, ground
-        self._pieces: list[list[tuple[int, Row]]] = [[] for _ in range(height)]
+        self._pieces: list[list[tuple[int, int, Row]]] = [[] for _ in range(height)]  # column, width, row
 
-    def put(self, x: int, y: int, row: Row) -> None:
+    def put(self, x: int, y: int, row: Row, width: int | None = None) -> None:
+        """A row from column x on, measured unless its width is given."""
         if 0 <= y < self.height and 0 <= x < self.width and row:
-            self._pieces[y].append((x, row))
+            self._pieces[y].append((x, row_width(row) if width is None else width, row))
 
     def words(self, x: int, y: int, *words: Words) -> None:
         """Spans from column x on; several groups follow each other."""
@@ -25,21 +28,24 @@ class Canvas:
     def words_right(self, end: int, y: int, words: Words) -> None:
         """Spans that end before column `end`."""
         row = segments(words, self.palette, self.ground)
-        self.put(max(0, end - row_width(row)), y, row)
+        width = row_width(row)
+        self.put(max(0, end - width), y, row, width)
 
-    def block(self, x: int, y: int, rows: Iterable[Row]) -> None:
+    def block(self, x: int, y: int, rows: Iterable[Row], width: int | None = None) -> None:
         for line, row in enumerate(rows):
-            self.put(x, y + line, row)
+            self.put(x, y + line, row, width)
 
     def rows(self) -> tuple[Row, ...]:
         return tuple(self._row(pieces) for pieces in self._pieces)
 
-    def _row(self, pieces: Sequence[tuple[int, Row]]) -> Row:
+    def _row(self, pieces: list[tuple[int, int, Row]]) -> Row:
         row: Row = []
         x = 0
-        for i, (start, piece) in enumerate(ordered := sorted(pieces, key=lambda each: each[0])):
-            end = ordered[i + 1][0] if i + 1 < len(ordered) else self.width
-            piece = crop(piece, end - start) if end > start else []
+        pieces.sort(key=itemgetter(0))
+        for (start, width, piece), (end, *_) in pairwise([*pieces, (self.width, 0, [])]):
+            if start + width > end:
+                piece = crop(piece, end - start) if end > start else []
+                width = row_width(piece)
             row += [*blank(start - x, self.palette, self.ground), *piece]
-            x = start + row_width(piece)
+            x = start + width
         return [*row, *blank(self.width - x, self.palette, self.ground)]

@@ -6,6 +6,7 @@ large cell has its number below.
 
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -145,28 +146,36 @@ def _number(palette: Palette, text: str, is_cursor: bool) -> tuple[Segment, ...]
 
 def small_rows(code: NDArray[np.uint8], palette: Palette, kind: Ramp) -> list[Row]:
     """One character a column: as many rows of codes as the palette stacks in one."""
+    return list(_small_rows(code.tobytes(), code.shape, palette, kind))
+
+
+@lru_cache(64)  # while the cursor moves over a map, the map stays the same
+def _small_rows(codes: bytes, shape: tuple[int, ...], palette: Palette, kind: Ramp) -> list[Row]:
+    code = np.frombuffer(codes, np.uint8).reshape(shape)
     if palette.stack == 1:
-        table = _singles(palette, kind)
-        return [_runs(line, table) for line in code.astype(np.intp)]
-    if code.shape[0] % 2:
+        return _looked_up(code, _singles(palette, kind))
+    every = levels(palette, kind) + codes_of.SPECIAL
+    if shape[0] % 2:
         code = np.pad(code, ((0, 1), (0, 0)), constant_values=levels(palette, kind) + codes_of.OUTSIDE)
-    pairs = code[0::2].astype(np.intp) * (levels(palette, kind) + codes_of.SPECIAL) + code[1::2]
+    pairs = code[0::2].astype(np.intp) * every + code[1::2]
     table = _half_blocks(palette, kind)
     for pair in np.unique(pairs).tolist():
         if table[pair] is None:
-            table[pair] = _half_block(palette, kind, *divmod(pair, levels(palette, kind) + codes_of.SPECIAL))
-    return [_runs(line, table) for line in pairs]
+            table[pair] = _half_block(palette, kind, *divmod(pair, every))
+    return _looked_up(pairs, table)
 
 
-def _runs(codes: NDArray[np.intp], table: NDArray[np.object_]) -> Row:
-    """One line as segments looked up in a table, equal neighbours as one."""
-    if not codes.size:
-        return []
-    starts = np.concatenate(([0], np.flatnonzero(codes[1:] != codes[:-1]) + 1))
-    lengths = np.diff(np.append(starts, codes.size)).tolist()
-    pieces: Row = table[codes[starts]].tolist()
-    return [piece if n == 1 else Segment(piece.text * n, piece.style)
+def _looked_up(codes: NDArray[np.integer], table: NDArray[np.object_]) -> list[Row]:
+    """Lines of segments from a table, equal neighbours as one."""
+    begins = np.ones(codes.shape, bool)  # whether a run does
+    begins[:, 1:] = codes[:, 1:] != codes[:, :-1]
+    starts = np.flatnonzero(begins)
+    lengths = np.diff(starts, append=codes.size).tolist()
+    pieces: Row = table[codes.ravel()[starts]].tolist()
+    runs = [piece if n == 1 else Segment(piece.text * n, piece.style)
             for piece, n in zip(pieces, lengths, strict=True)]  # fmt: skip
+    ends = begins.sum(axis=1).cumsum().tolist()
+    return [runs[first:end] for first, end in pairwise([0, *ends])]
 
 
 @cache

@@ -6,6 +6,7 @@ of one. A map too big for small cells is pooled, and beyond that a page is shown
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rich.segment import Segment
 
@@ -139,6 +140,11 @@ def map_rows(
 
 def dotted_rows(width: int, lines: int, words: str, palette: Palette) -> list[Row]:
     """A field without numbers, and in its middle the words that say why, if they fit."""
+    return list(_dotted_rows(width, lines, words, palette))
+
+
+@lru_cache(64)
+def _dotted_rows(width: int, lines: int, words: str, palette: Palette) -> list[Row]:
     rows = [_dots(0, width, y, palette) for y in range(lines)]
     if rows and 0 < len(words) <= width:
         y = (lines - 1) // 2
@@ -157,5 +163,5 @@ def dotted_rows(width: int, lines: int, words: str, palette: Palette) -> list[Ro
 
 def _dots(x: int, width: int, y: int, palette: Palette) -> Row:
     """`width` cells of the dotted field from column x of line y."""
-    text = "".join(" ·"[(x + i + y) % 2] for i in range(width))
-    return [Segment(text, palette.style("line"))] if text else []
+    text = (" ·" * (width // 2 + 1))[(x + y) % 2 :][:width]
+    return [Segment(text, palette.style("line"))] if width > 0 else []

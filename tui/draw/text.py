@@ -42,27 +42,39 @@ def text_row(words: Words, width: int, palette: Palette, bg: str = "panel", righ
 
 def segments(words: Words, palette: Palette, bg: str = "panel") -> Row:
     """The spans as segments, cleaned; no padding."""
-    spans = (Span(*word) for word in words)
-    return [
-        Segment(palette.spell(clean(s.text), s.fg), palette.style(s.fg, s.bg or bg, s.bold, s.underline, s.italic))
-        for s in spans
-        if s.text
-    ]
+    return [_segment(palette, bg, *word) for word in words if word[0]]
+
+
+@lru_cache(1 << 13)  # most words of a frame were in the one before
+def _segment(
+    palette: Palette,
+    ground: str,
+    text: str,
+    fg: str = "text",
+    bold: bool = False,
+    underline: bool = False,
+    italic: bool = False,
+    bg: str | None = None,
+) -> Segment:
+    return Segment(palette.spell(clean(text), fg), palette.style(fg, bg or ground, bold, underline, italic))
 
 
 def blank(width: int, palette: Palette, bg: str = "panel") -> Row:
     """`width` empty cells as a row of one segment, or of none."""
-    return [Segment(" " * width, palette.style("text", bg))] if width > 0 else []
+    return [_segment(palette, bg, " " * width)] if width > 0 else []
 
 
 def fit(row: Row, width: int, palette: Palette, bg: str = "panel") -> Row:
     """The row cropped or padded to exactly `width` cells."""
-    row = crop(row, width)
-    return [*row, *blank(width - row_width(row), palette, bg)]
+    used = row_width(row)
+    if used > width:
+        row = crop(row, width)
+        used = row_width(row)
+    return [*row, *blank(width - used, palette, bg)]
 
 
 def row_width(row: Iterable[Segment]) -> int:
-    return sum(cell_len(segment.text) for segment in row)
+    return cell_len("".join([text for text, _, _ in row]))
 
 
 def crop(row: Row, width: int) -> Row:

@@ -6,8 +6,8 @@ converted where the terminal has 256.
 """
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
-from rich.segment import Segment
 from textual.filter import ANSIToTruecolor, LineFilter
 from textual.geometry import Region
 from textual.strip import Strip
@@ -43,21 +43,20 @@ class Page(Widget):
     def show(self, rows: Sequence[Row]) -> None:
         """Show these rows from the top; only lines that changed are painted again."""
         old, self._rows = self._rows, tuple(rows)
-        changed = [
-            y
-            for y in range(max(len(old), len(self._rows)))
-            if y >= len(old) or y >= len(self._rows) or old[y] != self._rows[y]
-        ]
+        width, height = self.size
+        pairs = enumerate(zip_longest(old, self._rows))
+        changed = [Region(0, y, width, 1) for y, (was, now) in pairs if y < height and was != now]
         if changed:
-            self.refresh(*(Region(0, y, self.size.width, 1) for y in changed if y < self.size.height))
+            self.refresh(*changed)
 
     def text(self) -> str:
         """What stands here as plain text, for tests and for copying."""
         return "\n".join("".join(segment.text for segment in row).rstrip() for row in self._rows)
 
     def render_line(self, y: int) -> Strip:
-        row: list[Segment] = self._rows[y] if y < len(self._rows) else []
-        return Strip(fit(row, self.size.width, self.palette, self.ground), self.size.width)
+        row: Row = self._rows[y] if y < len(self._rows) else []
+        width = self.size.width
+        return Strip(fit(row, width, self.palette, self.ground), width)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Without the filter that turns the 256 codes set by hand into truecolor and so back to others."""
