@@ -1,0 +1,77 @@
+"""What a program prints: lines of both streams in order, so many and so long that they can be kept.
+
+Bytes are taken as UTF-8; what is none shows as �. A carriage return starts its line anew, as a progress bar means.
+"""
+
+import codecs
+import io
+import threading
+from collections import deque
+from typing import Any, Literal, TextIO
+
+from .snapshot import Line
+
+Name = Literal["out", "err"]
+MOST_LINES = 10_000
+LONGEST = 4_000  # characters of a line
+
+
+class Output:
+    """The newest lines, and how many earlier ones were let go. Whatever is printed also goes to `echo`, if any."""
+
+    def __init__(self, echo: TextIO | None = None):
+        self.count = 0
+        self._echo = echo
+        self._lines: deque[Line] = deque(maxlen=MOST_LINES)
+        self._begun: dict[Name, str] = {"out": "", "err": ""}  # lines that are not ended yet
+        self._lock = threading.Lock()
+
+    def stream(self, name: Name) -> TextIO:
+        """A text file to print to; its `buffer` takes bytes."""
+        return io.TextIOWrapper(_Bytes(self, name), "utf-8", "backslashreplace", write_through=True)
+
+    def write(self, name: Name, text: str) -> None:
+        """Take a piece of a stream."""
+        with self._lock:
+            *ended, begun = (self._begun[name] + text).split("\n")
+            for line in ended:
+                self._end(name, line)
+            self._begun[name] = _newest(begun)[:LONGEST]
+            if self._echo is not None:
+                self._echo.write(text)
+                self._echo.flush()
+
+    def _end(self, name: Name, line: str) -> None:
+        text = _newest(line).rstrip("\r")
+        self.count += 1
+        self._lines.append(Line(name, text if len(text) <= LONGEST else text[:LONGEST] + "…"))
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """What is kept, lines that have no end yet among it."""
+        with self._lock:
+            begun = [Line(name, text) for name, text in self._begun.items() if text]
+            return (*self._lines, *begun)
+
+
+def _newest(line: str) -> str:
+    """What stands after the last carriage return that something follows."""
+    start = line.rfind("\r", 0, len(line.rstrip("\r"))) + 1
+    return line[start:]
+
+
+class _Bytes(io.BufferedIOBase):
+    """The bytes below a stream."""
+
+    def __init__(self, output: Output, name: Name):
+        self.name: Name = name
+        self._output = output
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        content = bytes(data)
+        self._output.write(self.name, self._decoder.decode(content))
+        return len(content)
