@@ -7,9 +7,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import cached_property
 
+from .plan import Plan
 from .snapshot import Position
 from .tape import Tape
-from .traversal import Plan
 
 
 class Phase:
@@ -25,10 +25,12 @@ class Phase:
 
     def edges(self, place: int) -> int:
         """How many contributions the visit sends; 0 in the forward run."""
-        return 0 if self.plan is None else len(self.plan.edges[place])
+        return 0 if self.plan is None else self.plan.sends(place)
 
     def place_of(self, row: int) -> int | None:
-        place = self._tape.forward_place[row] if self.plan is None else self.plan.place_of.get(row, -1)
+        if self.plan is not None:
+            return self.plan.visit_of(row)
+        place = self._tape.forward_place[row]
         return None if place < 0 else place
 
     @cached_property

@@ -153,7 +153,7 @@ class Focus:
     masked: Array | None
     state: GradientState
     gradient: Array | None
-    contributions: tuple[Contribution, ...]
+    contributions: Sequence[Contribution]
     inputs: tuple[Array, ...]
     recorded: bool
     is_current: bool

@@ -4,7 +4,7 @@ It only ever grows. It holds every array, and edges of its own, so a run that bu
 such rows are not tracked and have no visits.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -16,12 +16,16 @@ from glassllm.autograd.ops import Array
 
 from .health import health_of, norm_of
 from .kept import Kept
+from .plan import Plan
 from .snapshot import Event, GradientState, Health, Position, Row
-from .traversal import Plan, Traversal
+from .traversal import Traversal
 
 
 class Tape:
     """A recording. A `TapeView`, and what a recorder and a session alone do with it: grow it."""
+
+    is_recording = False  # True: opened from a file, without the model or program that made it
+    traversal_type: type[Traversal] = Traversal
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
@@ -30,12 +34,15 @@ class Tape:
         self.leaves: list[int] = []
         self.traversals: list[Traversal] = []
         self.row_of: dict[Place, int] = {}  # the graph's nodes and leaf Tensors, which live as long as the tape
-        self.place_of: dict[int, Place] = {}
+        self.place_of: list[Place | None] = []  # of each row
         self.forward_place: list[int] = []  # of each row; −1 for leaves
         self.node_count = 0
         self.kept = Kept()
+        self._chosen_seed: Array | None = None  # of a traversal from the default root; None: ones
+        self._chosen_root: int | None = None  # None: see default_root
         self._uses: list[list[tuple[int, int]]] = []
         self._health: dict[int, Health] = {}
+        self._plans: dict[int, Plan] = {}  # by root
         self._norms: dict[tuple[int, int, int], float] = {}
 
     # Growing
@@ -51,8 +58,9 @@ class Tape:
         self.node_count += row.kind == "node"
         for slot, source in enumerate(row.inputs):
             self._uses[source].append((row.id, slot))
+        self.place_of.append(place)
         if place is not None:
-            self.row_of[place], self.place_of[row.id] = row.id, place
+            self.row_of[place] = row.id
         if isinstance(place, Node):
             self._track(row.inputs, place.inputs)
         return row.id
@@ -67,27 +75,48 @@ class Tape:
         """Say more of a row while its run is being recorded."""
         self.rows[row] = replace(self.rows[row], **fields)
 
+    def open_on(self, root: int, seed: Array | None = None) -> None:
+        """Let traversals start from this row unless told otherwise; before anybody asks where."""
+        self._chosen_root, self._chosen_seed = root, seed
+
     def begin(self, root: int, seed: Array | None = None, fresh: bool = False) -> Traversal:
-        """Append a traversal from a tracked row, with ones as its seed unless one is given."""
-        plan = self.plan(1) if not self.traversals and root == self.default_root else None
-        plan = plan or Plan(self.place_of[root], self.row_of)
-        traversal = Traversal(plan, self.row_of, seed_for(self.rows[root].array, seed), fresh)
+        """Append a traversal from a tracked row; without a seed, with the one chosen for this root, or ones."""
+        if seed is None and root == self._chosen_root:
+            seed = self._chosen_seed
+        traversal = self.traversal_type(self.plan_from(root), seed_for(self.rows[root].array, seed), fresh)
         self.traversals.append(traversal)
         return traversal
 
     @cached_property
     def default_root(self) -> int | None:
-        """Where a traversal starts unless told: the loss, else the last tracked node; None without one."""
+        """Where a traversal starts unless told: what was chosen, else the loss, else the last tracked node."""
+        if self._chosen_root is not None:
+            return self._chosen_root
         losses = [e.row for e in self.events if e.step == "loss" and self.rows[e.row].tracked]
         if losses:
             return losses[-1]
         return next((row for row in reversed(self.forward) if self.rows[row].tracked), None)
 
-    @cached_property
+    @property
     def default_plan(self) -> Plan | None:
-        return None if self.default_root is None else Plan(self.place_of[self.default_root], self.row_of)
+        return None if self.default_root is None else self.plan_from(self.default_root)
+
+    def plan_from(self, root: int) -> Plan:
+        """The plan of traversals from this row, made at once unless it was made before."""
+        for _ in self.planning(root):
+            pass
+        return self._plans[root]
+
+    def planning(self, root: int) -> Iterator[tuple[int, int]]:
+        """Make that plan in slices."""
+        if root not in self._plans:
+            self._plans[root] = yield from Plan.making(root, self.rows, self.forward, self.place_of)
 
     # Reading
+
+    def is_constant(self, row: Row) -> bool:
+        """Whether a row was given and takes no gradient whatever the run."""
+        return row.kind == "leaf" and not row.parameter and self.place_of[row.id] is None
 
     def plan(self, traversal: int) -> Plan | None:
         """The plan of a traversal; of the first, while there is none, the one it would have by itself."""
@@ -129,11 +158,10 @@ class Tape:
 
     def is_carried(self, consumer: int, slot: int, at: Position) -> bool:
         plan = self.plan(at.traversal)
-        place = None if plan is None else plan.place_of.get(consumer)
-        if plan is None or place is None or place > at.place:
+        visit = None if plan is None else plan.visit_of(consumer)
+        if plan is None or visit is None or visit > at.place:
             return False
-        sent = plan.edges[place] if place < at.place else plan.edges[place][: at.edges]
-        return any(edge.slot == slot for edge in sent)
+        return plan.has_sent(visit, slot, at.edges if visit == at.place else plan.sends(visit))
 
     def gradient(self, row: int, at: Position) -> Array | None:
         """The contributions delivered so far, summed; a leaf's sum goes on from what earlier traversals left."""
@@ -148,7 +176,7 @@ class Tape:
         total: Array | None = None
         for earlier, following in zip(self.traversals, self.traversals[1:traversal], strict=False):
             grad = earlier.gradient(leaf, earlier.plan.edge_count(leaf))
-            if grad is not None:
+            if grad is not None and earlier.is_visited(leaf):
                 total = grad if total is None else np.asarray(total + grad)
             if following.fresh:
                 total = None

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from .axes import Axes
 from .places import Places, block_of
-from .snapshot import GradientState, Position, Row, Said, Tone
+from .snapshot import GradientState, Position, Row, RunFacts, Said, Tone
 from .tape import Tape
 
 NAMED = 2  # so many are named in a line, the others counted
+LOOKED_AT = 32  # rows that a line of words asks after, of however many there are
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
@@ -45,6 +46,14 @@ def title(tape: Tape, row: Row) -> str:
     else:
         parts = [block_of(row.scope), _within(row.scope), row.name]
     return " · ".join(part for part in parts if part)
+
+
+def in_short(run: RunFacts) -> str:
+    """`12 tokens, 77 events, loss 2.3184`; of a program `8 nodes, loss 0.0006`."""
+    loss = "no loss" if run.loss is None else f"loss {run.loss:.4f}"
+    if not run.ids:
+        return f"{run.nodes} node{'s' * (run.nodes != 1)}, {loss}"
+    return f"{len(run.ids)} token{'s' * (len(run.ids) != 1)}, {run.events} events, {loss}"
 
 
 def _within(scope: str) -> str:
@@ -112,16 +121,15 @@ def _visited(places: Places, row: Row, at: Position) -> Said:
         return *said, (f" {circle(state)}", "bwd"), (_summed(tape, row, at, state), "muted")
     if tape.gradient(row.id, at) is None:
         return *said, (" was reached by nothing and sends nothing", "muted")
-    edges = plan.edges[at.place]
-    targets = list(dict.fromkeys(edge.target for edge in edges[: at.edges]))
-    states = [tape.gradient_state(target, at) for target in targets]
+    targets = list(dict.fromkeys(plan.targets(at.place)[: at.edges]))
+    states = [tape.gradient_state(target, at) for target in targets[:LOOKED_AT]]
     for i, (target, state) in enumerate(zip(targets[:NAMED], states, strict=False)):
         said.append((" and to " if i else " sent its contribution to ", "text"))
         said += [(short(tape, tape.rows[target]), "bright"), (f" {circle(state)}", "bwd")]
     if len(targets) > NAMED:
         said.append((f" and {len(targets) - NAMED} more", "muted"))
-    if at.edges < len(edges):
-        said.append((f"; {at.edges} of its {len(edges)} are sent", "muted"))
+    if at.edges < plan.sends(at.place):
+        said.append((f"; {at.edges} of its {plan.sends(at.place)} are sent", "muted"))
     elif not all(state.is_final for state in states) and at.place + 1 < len(plan):
         said.append((f"; {short(tape, tape.rows[plan.order[at.place + 1]])} is next", "muted"))
     return tuple(said)

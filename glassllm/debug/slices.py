@@ -1,0 +1,19 @@
+"""How long work is cut: into slices short enough that nobody waits for one, long enough to be worth cutting."""
+
+STEP = 4096  # what a step costs besides the elements of its arrays, in elements
+FULL = 64 * STEP
+
+
+class Slice:
+    """Adds up what the steps of one slice cost."""
+
+    def __init__(self) -> None:
+        self._spent = 0
+
+    def is_full(self, elements: int = 0) -> bool:
+        """Count a step over so many elements; True when it was time for a pause, and then a new slice begins."""
+        self._spent += STEP + elements
+        if self._spent < FULL:
+            return False
+        self._spent = 0
+        return True
