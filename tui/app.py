@@ -1,18 +1,24 @@
 """The application: one engine thread behind, one screen in front, and messages between them."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.app import App
+from textual.filter import LineFilter
+from textual.theme import BUILTIN_THEMES
 from textual.theme import Theme as TextualTheme
 
 from . import log
-from .draw.palette import TOKENS, Colors, Palette, Theme
+from .draw.colors import TOKENS, Colors, Theme
+from .draw.palette import Palette
 from .engine import Engine
+from .filters import filters_for
 from .messages import EngineFailed, JobCancelled, JobDone, JobProgress, Request, SnapshotReady
 from .screens.fault import FaultScreen
 from .screens.loading import LoadingScreen
+from .settings import DEFAULTS, Settings
 
 if TYPE_CHECKING:
     from glassllm.debug.session import Session
@@ -34,7 +40,10 @@ def perform(session: "Session", request: Request) -> object:
 
 
 class GlassApp(App[None]):
-    """`path` is opened on the engine thread after the first frame; `refusal` is set where it cannot be."""
+    """`path` is opened on the engine thread after the first frame; `refusal` is set where it cannot be.
+
+    `theme` and `colors` go before those of `settings`; `faults` say what in these could not be used.
+    """
 
     CSS_PATH = "app.tcss"
     TITLE = "glassllm-tui"
@@ -45,16 +54,19 @@ class GlassApp(App[None]):
         path: Path,
         text: str | None = None,
         ids: Sequence[int] | None = None,
-        theme: Theme = "dark",
+        theme: Theme | None = None,
         colors: Colors | None = None,
         build: "Callable[[], object] | None" = None,
+        settings: Settings = DEFAULTS,
+        faults: Sequence[str] = (),
     ):
-        super().__init__()
+        self.settings = replace(settings, theme=theme or settings.theme, color=colors or settings.color)
+        self.palette = self.settings.palette
+        super().__init__(ansi_color=self.palette.is_flat or None)
         self.path = path
         self.refusal = ""
         self._text, self._ids = text, ids
-        depth = colors or ("256" if self.console.color_system in ("256", "standard") else "truecolor")
-        self.palette = Palette(theme, depth)
+        self._faults = faults
         self.register_theme(chrome(self.palette))
         self.theme = "glass"
         self.engine = Engine(self.post_message, build or self._open, perform)
@@ -73,6 +85,10 @@ class GlassApp(App[None]):
     def on_mount(self) -> None:
         self.push_screen(LoadingScreen(self.palette, self.path.name))
         self.call_after_refresh(self.engine.start)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """What Textual needs, and last what the terminal does."""
+        return [*super().get_line_filters(), *filters_for(self.palette)]
 
     def on_unmount(self) -> None:
         self.engine.close()
@@ -106,9 +122,12 @@ class GlassApp(App[None]):
 
     async def _open_debug(self) -> None:
         """Take the place of the loading screen; what the screen draws with was imported by the engine thread."""
+        from .keys import keymap
         from .screens.debug import DebugScreen
 
-        await self.switch_screen(DebugScreen(self.palette, self.path.name, self.engine))
+        screen = DebugScreen(self.palette, self.path.name, self.engine, self.settings, self._faults)
+        self.set_keymap(keymap(screen.key_table))
+        await self.switch_screen(screen)
 
     def on_job_progress(self, message: JobProgress) -> None:
         if self._version and message.job.name != STATISTICS:
@@ -141,7 +160,8 @@ class GlassApp(App[None]):
 
 def chrome(palette: Palette) -> TextualTheme:
     """The palette's tokens as a theme of Textual's, for the few widgets that a stylesheet colours."""
-    tokens = {name: palette.hex(name) for name in TOKENS[palette.theme]}
+    textuals = BUILTIN_THEMES[f"ansi-{palette.theme}"].variables if palette.is_flat else {}
+    tokens = {name: palette.css(name) for name in TOKENS[palette.theme]}
     return TextualTheme(
         name="glass",
         primary=tokens["fwd"],
@@ -152,5 +172,6 @@ def chrome(palette: Palette) -> TextualTheme:
         panel=tokens["panel"],
         error=tokens["stop"],
         dark=palette.theme == "dark",
-        variables={f"glass-{name}": value for name, value in tokens.items()},
+        ansi=palette.is_flat,
+        variables={**textuals, **{f"glass-{name}": value for name, value in tokens.items()}},
     )

@@ -206,7 +206,8 @@ def draw(path: Path, options: argparse.Namespace) -> int:
     if picture.suffix not in (".svg", ".txt"):
         refuse(f"{picture}: a screenshot is a .svg or a .txt file; give it one of these names")
     from .app import GlassApp
-    from .scripted import screenshot, unknown_key
+    from .keys import unknown_key
+    from .scripted import screenshot
 
     if (key := unknown_key(keys)) is not None:
         refuse(f"--keys: {key} is no key; name them like n, 3, enter, ctrl+e, with spaces between")

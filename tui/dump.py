@@ -17,7 +17,8 @@ from textual.strip import Strip
 
 from glassllm.files import replacing
 
-from .draw.palette import TOKENS, Palette
+from .draw.colors import TOKENS
+from .draw.palette import Palette
 from .draw.scale import Codes
 from .widgets.tensor import TensorPanel
 

@@ -4,11 +4,15 @@ Lower case goes forward, the same letter in upper case back. A row names a comma
 action of the screen; rows that follow each other and share a topic share an entry: `n/N event`.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import difflib
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from textual.binding import Binding
+from textual.keys import Keys
 
 BY_THE_SCREEN = """
     axes command_line coordinates copy count edit enlarge enter export group help largest leave move page
@@ -150,6 +154,69 @@ SHORT_BELOW = 100
 """Columns below which the footer takes short words."""
 
 
+MODIFIERS = {"ctrl", "shift", "alt", "super"}
+NAMED = {key.value for key in Keys}
+
+
+def unknown_key(keys: Iterable[str]) -> str | None:
+    """The first that is no key: neither a character, nor a name like `enter` or `ctrl+e`."""
+    return next((key for key in keys if not _is_key(key)), None)
+
+
+def _is_key(key: str) -> bool:
+    *before, last = key.split("+") if len(key) > 1 else [key]
+    return MODIFIERS.issuperset(before) and (len(last) == 1 or last in NAMED or _is_character_name(last))
+
+
+def _is_character_name(name: str) -> bool:
+    """Whether it is Unicode's name of a character as Textual writes it: `question_mark`."""
+    try:
+        unicodedata.lookup(name.replace("_", " "))
+    except KeyError:
+        return False
+    return True
+
+
+def remapped(chosen: Mapping[str, Sequence[str]]) -> tuple[tuple[Key, ...], list[str]]:
+    """The table with the keys a person has chosen for actions, and a line for each choice that can't be.
+
+    A key can do one thing only: where another action has it, the choice is left out.
+    """
+    faults = []
+    keys = {}
+    for action, names in chosen.items():
+        if action not in BY_ACTION:
+            near = difflib.get_close_matches(action, BY_ACTION, n=1)
+            faults.append(f"keys: no action {action}{f', did you mean {near[0]}?' if near else ''}; ignored")
+        elif (wrong := unknown_key(names)) is not None:
+            faults.append(f"keys: {wrong} is no key for {action}; ignored")
+        else:
+            keys[action] = ",".join("comma" if name == "," else name for name in names)
+    while clash := _clash(keys):
+        key, given, holder = clash
+        faults.append(f"keys: {key} is {holder} and can't be {given} too; ignored")
+        del keys[given]
+    return tuple(replace(key, keys=keys.get(key.action, key.keys)) for key in KEYS), faults
+
+
+def keymap(keys: Iterable[Key]) -> dict[str, str]:
+    """What a table changes, as Textual takes it."""
+    return {key.action: key.keys for key in keys if key != BY_ACTION[key.action]}
+
+
+def _clash(chosen: Mapping[str, str]) -> tuple[str, str, str] | None:
+    """A key with two actions: the key, the one it was chosen for, and the other."""
+    holders = defaultdict(list)
+    for row in KEYS:
+        for key in chosen.get(row.action, row.keys).split(","):
+            holders[key].append(row.action)
+    for key, actions in holders.items():
+        if len(actions) > 1:
+            given = max(actions, key=lambda action: (action in chosen, actions.index(action)))
+            return key, given, next(action for action in actions if action != given)
+    return None
+
+
 def sentence(key: Key) -> str:
     """What a key does, said without its neighbours: in the palette, say."""
     is_one_of_several = sum(other.topic == key.topic for other in KEYS) > 1
@@ -168,9 +235,9 @@ def bindings() -> list[Binding]:
     return made + [Binding(key, f"later({key!r})", show=False) for key in LATER]
 
 
-def footer(panel: str, backward: bool, width: int) -> list[Entry]:
+def footer(panel: str, backward: bool, width: int, keys: Sequence[Key] = KEYS) -> list[Entry]:
     """What fits into `width` columns of the keys for this panel; the last two are the command line and help."""
-    rows = [key for key in KEYS if key.in_footer and key.group in ("time", *PANELS[panel], "everywhere")]
+    rows = [key for key in keys if key.in_footer and key.group in ("time", *PANELS[panel], "everywhere")]
     entries = [
         Entry(_keys(same, "/"), _footer_word(same[0].topic, backward, width))
         for same in _shared(rows)
@@ -182,13 +249,13 @@ def footer(panel: str, backward: bool, width: int) -> list[Entry]:
     return [*optional, command, help_]
 
 
-def help_sections(panel: str) -> list[tuple[str, list[Entry]]]:
+def help_sections(panel: str, keys: Sequence[Key] = KEYS) -> list[tuple[str, list[Entry]]]:
     """Title and entries of each part of the help: first what is about this panel, then the rest in order."""
     here = PANELS[panel]
-    sections = [("this panel", _help_entries(key for key in KEYS if key.group in here))]
+    sections = [("this panel", _help_entries(key for key in keys if key.group in here))]
     for group, title in GROUPS.items():
         if group not in here:
-            sections.append((title, _help_entries(key for key in KEYS if key.group == group)))
+            sections.append((title, _help_entries(key for key in keys if key.group == group)))
     return sections
 
 
@@ -207,7 +274,9 @@ def _shared(rows: Iterable[Key]) -> list[list[Key]]:
 def _keys(same: list[Key], between: str) -> str:
     """The keys of one entry as people write them."""
     names = [name for key in same for name in key.keys.split(",")]
-    return ENTRY_LABELS.get(same[0].command) or between.join(LABELS.get(name, name) for name in names)
+    is_usual = all(key == BY_ACTION[key.action] for key in same)
+    label = ENTRY_LABELS.get(same[0].command) if is_usual else None
+    return label or between.join(LABELS.get(name, name) for name in names)
 
 
 def _footer_word(topic: str, backward: bool, width: int) -> str:

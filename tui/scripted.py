@@ -1,40 +1,15 @@
 """The application without a terminal: keys are pressed one by one, each when all before it has been answered."""
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textual.keys import Keys
 from textual.pilot import Pilot
 
 from .dump import picture, write
 
 if TYPE_CHECKING:
     from .app import GlassApp
-
-MODIFIERS = {"ctrl", "shift", "alt", "super"}
-NAMED = {key.value for key in Keys}
-
-
-def unknown_key(keys: Iterable[str]) -> str | None:
-    """The first that is no key: neither a character, nor a name like `enter` or `ctrl+e`."""
-    return next((key for key in keys if not _is_key(key)), None)
-
-
-def _is_key(key: str) -> bool:
-    *before, last = key.split("+") if len(key) > 1 else [key]
-    return MODIFIERS.issuperset(before) and (len(last) == 1 or last in NAMED or _is_character_name(last))
-
-
-def _is_character_name(name: str) -> bool:
-    """Whether it is Unicode's name of a character as Textual writes it: `question_mark`."""
-    try:
-        unicodedata.lookup(name.replace("_", " "))
-    except KeyError:
-        return False
-    return True
-
 
 def screenshot(app: "GlassApp", keys: Sequence[str], path: Path, size: tuple[int, int]) -> bool:
     """Press the keys and write what is then on the screen; False if the program was left before.

@@ -9,7 +9,8 @@ from tui import dump
 from tui.app import GlassApp
 from tui.draw.palette import Palette
 from tui.draw.scale import Codes
-from tui.scripted import press, screenshot, settle, unknown_key
+from tui.keys import unknown_key
+from tui.scripted import press, screenshot, settle
 
 CONFIG = Config(vocab_size=12, d_model=8, n_layers=1, n_heads=2, n_kv_heads=1, max_len=8)
 SIZE = (120, 36)

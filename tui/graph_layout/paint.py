@@ -147,7 +147,9 @@ def chip_words(layout: Layout, moment: Moment, i: int) -> list[tuple[str, Style]
     bg = moment.direction if is_current else "raised"
     name = "bg" if is_current else "text" if moment.is_recorded(i) else "faint"
     side = name if is_current or name == "faint" else "muted"
-    words = [(" ", style(name, bg))]
+    before, behind = (" ", " ") if is_current else moment.palette.marks.chip
+    edge = name if before == " " else "faint"
+    words = [(before, style(edge, bg))]
     if item.kind == "group":
         fold, _, rest = label.partition(" ")
         group, _, count = rest.rpartition(" ")
@@ -163,7 +165,7 @@ def chip_words(layout: Layout, moment: Moment, i: int) -> list[tuple[str, Style]
         sign, fg = gradient_glyph(gradient)
         counted = f" {of_edges(gradient)}" if sign == "◐" and layout.roomy[i] else ""
         words.append((f" {sign}{counted}", style("bg" if is_current else fg, bg)))
-    return [*words, (" ", style(name, bg))]
+    return [*words, (behind, style(edge, bg))]
 
 
 # One line an item

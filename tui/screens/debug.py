@@ -1,5 +1,6 @@
 """The debug screen: composes the panels, hands each the newest snapshot, and shows what it is told."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from textual.app import ComposeResult
@@ -9,8 +10,9 @@ from glassllm.debug.snapshot import Said, Snapshot
 from tui.draw.palette import Palette
 from tui.draw.text import Span, text_row
 from tui.engine import Engine
-from tui.keys import bindings
+from tui.keys import bindings, remapped
 from tui.messages import JobProgress
+from tui.settings import DEFAULTS, Settings
 from tui.widgets.command_line import CommandLine
 from tui.widgets.events import EventsPanel
 from tui.widgets.footer import Footer
@@ -40,9 +42,18 @@ class DebugScreen(Actions):
     """Each key is done with before the next is looked at: typed ahead, `:next` opens the line first."""
     COMMANDS = {PaletteCommands}
 
-    def __init__(self, palette: Palette, file: str, engine: Engine):
+    def __init__(
+        self,
+        palette: Palette,
+        file: str,
+        engine: Engine,
+        settings: Settings = DEFAULTS,
+        faults: Sequence[str] = (),
+    ):
         super().__init__()
         self.engine = engine
+        self.key_table, faults_of_keys = remapped(settings.keys)
+        self._faults = [*faults, *faults_of_keys]
         self.snapshot: Snapshot | None = None
         self.header = Header(palette, file)
         self.track = Track(palette)
@@ -53,7 +64,7 @@ class DebugScreen(Actions):
         self.tokens = TokenStrip(palette)
         self.status = StatusRow(palette)
         self.line = CommandLine(palette)
-        self.keys = Footer(palette)
+        self.keys = Footer(palette, self.key_table)
         self.gutters = [Page(palette, "bg", classes="gutter") for _ in range(2)]
         self.blank = Page(palette, "bg", id="blank")
         self.small = Page(palette, "bg", id="small")
@@ -73,6 +84,7 @@ class DebugScreen(Actions):
         yield from (self.blank, self.rule, self.tokens, self.status, self.keys, self.line, self.small)
 
     def on_mount(self) -> None:
+        self.screen_layout_refresh_signal.subscribe(self, lambda _: self.frame(), immediate=True)
         self.events.focus()
         self.say((("opening ", "muted"), (self._file, "text")))
 
@@ -81,12 +93,19 @@ class DebugScreen(Actions):
     def take(self, snapshot: Snapshot) -> None:
         """Show a newer snapshot."""
         before, self.snapshot = self.snapshot, snapshot
-        self.say(FIRST_LINE if before is None and not snapshot.run.notes else snapshot.said)
+        self.say(snapshot.said if before is not None else self._first_line(snapshot))
         self.halt_at_end(before, snapshot)
         self.events.draw(snapshot)
         self.graph.draw(snapshot)
         self.tensor.draw(snapshot)
         self.frame()
+
+    def _first_line(self, snapshot: Snapshot) -> Said:
+        """What in the settings can't be used, else what the session has to say, else what to press."""
+        if self._faults:
+            more = f"   and {len(self._faults) - 1} more" if len(self._faults) > 1 else ""
+            return (("✗ ", "stop"), (self._faults[0], "text"), (more, "muted"))
+        return snapshot.said if snapshot.run.notes else FIRST_LINE
 
     def take_statistics(self) -> None:
         """Show what has been counted since the snapshot."""
@@ -96,12 +115,13 @@ class DebugScreen(Actions):
     def frame(self) -> None:
         """Paint the rows around the panels, which follow the cell cursor and the focus."""
         snapshot, cell = self.snapshot, self.tensor.cell
+        place = arrange(self.size.width, self.size.height)
         self.header.draw(snapshot, self.activity_words())
         self.keys.draw(self.panel, snapshot is not None and snapshot.position.traversal > 0)
         self.blank.show([])
         if snapshot is not None:
             self.track.draw(snapshot)
-            self.rule.draw(snapshot, cell, self.tensor.region.x + 1)
+            self.rule.draw(snapshot, cell, place.tensor_column)
             self.tokens.draw(snapshot, cell)
 
     def progress(self, news: JobProgress) -> None:
@@ -127,7 +147,7 @@ class DebugScreen(Actions):
         place = arrange(self.size.width, self.size.height)
         self._show_rows(place)
         self._show_panels(place)
-        self.call_after_refresh(self.frame)
+        self.frame()
 
     def _show_rows(self, place: Arrangement) -> None:
         self.track.display = place.has_track
