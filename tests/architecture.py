@@ -19,7 +19,7 @@ LAYOUT = """
     glassllm.autograd
     glassllm.files glassllm.config glassllm.trace glassllm.tokenizer glassllm.checkpoint glassllm.nn glassllm.model
     glassllm.optim glassllm.train glassllm.interop glassllm
-    glassllm.debug.snapshot glassllm.debug glassllm.debug.explain glassllm.debug.session glassllm.debug.selecting
+    glassllm.debug.snapshot glassllm.debug glassllm.debug.explain glassllm.debug.session glassllm.debug.recording glassllm.debug.selecting
     glassllm.debug.gradients glassllm.debug.commands glassllm.debug.opening glassllm.debug.report
     tui tui.log tui.draw tui.graph_layout tui.keys tui.messages tui.task tui.engine tui.widgets tui.dump
     tui.screens tui.app tui.scripted tui.report tui.cli

@@ -1,6 +1,6 @@
 """Checkpoints: named arrays and dicts <-> one .npz; sizes checked first, written whole, never pickled."""
 
-from glassllm.checkpoint.archive import Archive, CheckpointError, Header, write_npz
+from glassllm.checkpoint.archive import Archive, CheckpointError, Header, write_npz, writing_npz
 from glassllm.checkpoint.checkpoint import Checkpoint, load_checkpoint, save_checkpoint, tokenizer_path
 
 __all__ = [
@@ -12,4 +12,5 @@ __all__ = [
     "save_checkpoint",
     "tokenizer_path",
     "write_npz",
+    "writing_npz",
 ]

@@ -294,14 +294,21 @@ class Archive:
 
 def write_npz(path: StrPath, arrays: Mapping[str, Array]) -> None:
     """Write named arrays, whole or not at all; the same arrays give the same bytes."""
+    for _ in writing_npz(path, arrays):
+        pass
+
+
+def writing_npz(path: StrPath, arrays: Mapping[str, Array]) -> Iterator[tuple[int, int]]:
+    """`write_npz` array by array, yielding (done, total); abandoned midway it has written nothing."""
     try:
         with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
-            for name, array in arrays.items():
+            for done, (name, array) in enumerate(arrays.items(), 1):
                 info = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
                 info.compress_type = zipfile.ZIP_DEFLATED
                 info.create_system = 3  # the default differs from system to system
                 with archive.open(info, "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+                yield done, len(arrays)
     except OSError as error:
         reason = error.strerror or error
         raise CheckpointError(path, f"cannot be written: {reason}", "choose another place") from None

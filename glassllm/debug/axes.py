@@ -62,14 +62,17 @@ class Axes:
         )
 
     def _names(self, row: Row) -> tuple[str, ...]:
+        while row.name == "repeat_kv" and self._is_like_its_input(row):
+            row = self._rows[row.inputs[0]]  # more heads, the same axes
         shape = self.shape(row)
-        if row.name == "repeat_kv":  # more heads, the same axes
-            return self._names(self._rows[row.inputs[0]])
         if self._run.tokens:
             for names in (_parameter(row), self._by_event(row, shape), self._by_size(row, shape)):
                 if len(names) == len(shape):
                     return names
         return tuple(f"axis {i}" for i in range(len(shape)))
+
+    def _is_like_its_input(self, row: Row) -> bool:
+        return bool(row.inputs) and len(self.shape(row)) == len(self.shape(self._rows[row.inputs[0]]))
 
     def _by_event(self, row: Row, shape: tuple[int, ...]) -> tuple[str, ...]:
         """The names that the row's own event, or the one it works for, gives to this shape."""

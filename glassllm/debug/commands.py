@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from . import gradients, selecting
+from .recording import write as recording
 from .session import Session
 from .snapshot import CommandError as CommandError
 from .snapshot import Snapshot
@@ -87,6 +88,7 @@ ROW = Argument("ROW", str, takes_rest=True)
 ROW_IF_ANY = Argument("ROW", str, is_optional=True, takes_rest=True)
 ROOT = Argument("ROOT", str, is_optional=True)
 SEED = Argument("SEED", _number, is_optional=True)
+PATH = Argument("PATH", str, takes_rest=True)
 
 _TABLE = (
     Command("next", (COUNT,), Session.next, "to the next event"),
@@ -126,6 +128,8 @@ _TABLE = (
     ),
     Command("no_grad", (Argument("on|off", _on_off),), Session.no_grad, "run again without or with a graph"),
     Command("rerun", (), Session.rerun, "run again"),
+    Command("save", (PATH,), recording.save, "save all of this as a recording, a .npz that opens anywhere"),
+    Command("save!", (PATH,), recording.save_anyway, "save it over whatever file is there"),
 )
 COMMANDS: dict[str, Command] = {command.name: command for command in _TABLE}
 

@@ -3,19 +3,41 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from glassllm.checkpoint import Archive
+from glassllm.checkpoint.checkpoint import CONFIG
 from glassllm.files import printable
 from glassllm.model import GlassLM
 
+from .recording.read import open_recording
+from .recording.write import RECORDING
 from .session import Session
 from .snapshot import CommandError
 
 
 def open_file(path: Path, text: str | None = None, ids: Sequence[int] | None = None) -> Session:
-    """Open a checkpoint and record its forward and loss on `text`, `ids`, or the sample it carries.
+    """Open a recording, or a checkpoint: record its forward and loss on `text`, `ids`, or the sample it carries.
 
     Raises CheckpointError for the file and CommandError for what its model cannot run, both ValueErrors of one
     line: the file, the fault, the remedy.
     """
+    if not _is_recording(path):
+        return _run(path, text, ids)
+    if text is not None or ids is not None:
+        words = "a recording holds one run and no model; open the model's own file to run other text"
+        raise CommandError(f"{printable(str(path))}: {words}")
+    return open_recording(path)
+
+
+def _is_recording(path: Path) -> bool:
+    """Told by what the file holds, not by its name. Raises CheckpointError for one that is neither."""
+    with Archive(path) as archive:
+        if RECORDING not in archive and CONFIG not in archive:
+            fault = f"neither a checkpoint nor a recording: no {CONFIG} and no {RECORDING} in it"
+            raise archive.fault(fault, "name a file that GlassLM.save or :save wrote")
+        return RECORDING in archive
+
+
+def _run(path: Path, text: str | None, ids: Sequence[int] | None) -> Session:
     model = GlassLM.load(path)
     try:
         return Session.open(model, text=text, ids=ids, name=path.name)

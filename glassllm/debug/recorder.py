@@ -177,9 +177,7 @@ class Recorder:
     ) -> int:
         rows = self.tape.rows
         inputs = [rows[source] for source in sources]
-        constant = [
-            row.kind == "leaf" and not row.parameter and row.id not in self.tape.place_of for row in inputs
-        ]
+        constant = [self.tape.is_constant(row) for row in inputs]
         masked = masked_by(op, attrs, [row.array for row in inputs], [row.masked for row in inputs], constant, y)
         row = Row(
             id=len(rows),

@@ -10,7 +10,7 @@ from glassllm.autograd.ops import Array
 
 from .health import health_of, norm_of
 from .session import Session
-from .snapshot import Event, Health, Position, Row
+from .snapshot import CommandError, Event, Health, Position, Row
 from .words import path
 
 Data = dict[str, Any]
@@ -58,15 +58,19 @@ def _counts(session: Session, gradients: list[Data]) -> Data:
 
 
 def _run_back(session: Session) -> Position | None:
-    """The end of the first traversal, all of it pulled; None where nothing takes a gradient."""
+    """The end of the first traversal, as far as it can be pulled; None where nothing takes a gradient."""
     tape = session.tape
     if tape.default_root is None:
         return None
     if not tape.traversals:
         session.begin(tape.default_root)
-    while not tape.traversals[0].is_finished:
-        tape.traversals[0].pull()
-    return session.places.end(1)
+    first = tape.traversals[0]
+    while not first.is_finished:
+        try:
+            first.pull()
+        except CommandError:  # an op without a rule: what lies behind it has no gradient
+            break
+    return session.places.whole(1, len(first.records) - 1) if first.records else None
 
 
 def _leaves(session: Session) -> list[Row]:
@@ -88,7 +92,8 @@ def _event(session: Session, event: Event) -> Data:
 
 def _gradient(session: Session, leaf: Row, end: Position | None) -> Data:
     """`grad_norm` is None where no gradient came."""
-    gradient: Array | None = None if end is None else session.tape.gradient(leaf.id, end)
+    is_final = end is not None and session.tape.gradient_state(leaf.id, end).is_final
+    gradient: Array | None = session.tape.gradient(leaf.id, end) if end is not None and is_final else None
     return {
         "name": leaf.name,
         "parameter": leaf.parameter,

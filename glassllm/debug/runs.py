@@ -101,7 +101,7 @@ class ModelRun:
             dtype=str(self.model.E.dtype),
             tracked=self.tracked,
             fused=self.model.fused,
-            loss=_loss(tape),
+            loss=loss_of(tape),
             events=len(tape.events),
             nodes=tape.node_count,
             parameters=sum(p.size for p in self.model.parameters()),
@@ -113,9 +113,10 @@ def _tuple(ids: Sequence[int] | None) -> tuple[int, ...] | None:
     return None if ids is None else tuple(ids)
 
 
-def _loss(tape: Tape) -> float | None:
+def loss_of(tape: Tape) -> float | None:
+    """The last loss that the run named; None where it named none that is one number."""
     losses = [tape.rows[event.row].array for event in tape.events if event.step == "loss"]
-    return float(losses[-1]) if losses else None
+    return float(losses[-1].item()) if losses and losses[-1].size == 1 else None
 
 
 def graph_facts(tape: Tape, name: str) -> RunFacts:
@@ -130,7 +131,7 @@ def graph_facts(tape: Tape, name: str) -> RunFacts:
         dtype=str(made[-1].array.dtype) if made else "",
         tracked=any(row.tracked for row in made),
         fused=False,
-        loss=_loss(tape),
+        loss=loss_of(tape),
         events=len(tape.events),
         nodes=tape.node_count,
         parameters=sum(row.array.size for row in tape.rows if row.parameter),

@@ -19,6 +19,8 @@ LINES = {
     "ids": "ids 1 2 3",
     "targets": "targets 1 2 3 4",
     "no_grad": "no_grad on",
+    "save": "save run.npz",
+    "save!": "save! run.npz",
 }
 BEFORE = {
     "visited-back": ["last"],
@@ -33,7 +35,8 @@ BEFORE = {
 
 
 @pytest.fixture
-def spoken(model):
+def spoken(model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     model.tokenizer = Tokenizer("▁abcdefghijkl", [])
     return Session.open(model, ids=[3, 1, 4, 1, 5])
 
@@ -67,6 +70,9 @@ BAD = [
     ("select", "the command is select ROW"),
     ("first 3", "the command is first$"),
     ("ids", "the command is ids IDS"),
+    ("save", "the command is save PATH"),
+    ("save .", "is a folder"),
+    ("save none/run.npz", "cannot be written"),
     ("ids a b", "whole numbers"),
     ("ids 999", "from 0 to 16"),
     ("text", "the command is text TEXT"),

@@ -1,0 +1,127 @@
+"""Whether the parts of a recording fit together, so that no rule is ever given arrays it cannot take.
+
+`check_shapes` needs no data: an array that takes no memory stands for each. `check_values` comes after reading.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from glassllm.autograd.graph import gradient_dtype
+from glassllm.autograd.ops import Array
+
+from .encoding import ArrayOf, Fault, Ref, decode
+from .shapes import check_values as check_index
+from .shapes import result_shape, saved_count
+from .specs import Manifest, RowSpec, TraversalSpec
+
+LOGITS = "logits"
+VOCABULARY = (16 << 20, 1 << 20)  # bytes and texts
+NUMPY_FAULTS = (ValueError, TypeError, IndexError, KeyError, OverflowError, MemoryError)
+
+
+@contextmanager
+def about(what: str) -> Iterator[None]:
+    """Whatever NumPy refuses inside is a Fault of `what`."""
+    try:
+        yield
+    except NUMPY_FAULTS as error:
+        raise Fault(f"{what}: {error or type(error).__name__}") from None
+
+
+def attrs_of(manifest: Manifest, row: RowSpec, array_of: ArrayOf) -> dict[str, Any]:
+    return {name: decode(value, manifest.members, array_of) for name, value in row.attrs.items()}
+
+
+def check_shapes(manifest: Manifest) -> None:
+    """Raise Fault where an op, a traversal or the text of the run cannot belong to arrays of these shapes."""
+
+    def blank(ref: Ref) -> Array:
+        return np.broadcast_to(np.zeros((), manifest.members[ref.member].dtype), ref.shape)
+
+    for i, row in enumerate(manifest.rows):
+        if row.kind == "node":
+            with about(f"row {i}, {row.name}"):
+                _check_node(manifest, row, attrs_of(manifest, row, blank))
+    for i, traversal in enumerate(manifest.traversals, 1):
+        with about(f"traversal {i}"):
+            _check_traversal(manifest, traversal)
+    _check_text(manifest)
+
+
+def _check_node(manifest: Manifest, row: RowSpec, attrs: dict[str, Any]) -> None:
+    for slot, ref in row.used:
+        expected = row.array if slot < 0 else manifest.rows[row.inputs[slot]].array
+        if (ref.shape, _dtype(manifest, ref)) != (expected.shape, _dtype(manifest, expected)):
+            raise Fault(f"it used {ref.shape} in the place of {expected.shape}")
+    if row.op is None:
+        if row.saved:
+            raise Fault("a custom op has no saved arrays here")
+        return
+    found = result_shape(row.op, [ref.shape for ref in manifest.inputs_of(row)], attrs)
+    if found not in (None, row.array.shape):
+        raise Fault(f"its result has the shape {row.array.shape}, its inputs make {found}")
+    if [ref.shape for ref in row.saved] != [row.array.shape] * saved_count(row.op):
+        raise Fault(f"{saved_count(row.op)} saved arrays of its result's shape are needed")
+
+
+def _check_traversal(manifest: Manifest, traversal: TraversalSpec) -> None:
+    _check_gradient(manifest, traversal.seed, manifest.rows[traversal.root].array)
+    for source, sent in traversal.sent:
+        row = manifest.rows[source]
+        for slot, (ref, taken) in enumerate(zip(sent, manifest.inputs_of(row), strict=True)):
+            if ref is not None and not manifest.is_carried(row, slot):
+                raise Fault(f"row {source} sent to an input that takes no gradient")
+            if ref is not None:
+                _check_gradient(manifest, ref, taken)
+
+
+def _check_gradient(manifest: Manifest, gradient: Ref, array: Ref) -> None:
+    found, wanted = _dtype(manifest, gradient), gradient_dtype(_dtype(manifest, array))
+    if gradient.shape != array.shape or found != wanted:
+        raise Fault(f"{found} of shape {gradient.shape} for a gradient, {wanted} of {array.shape} is needed")
+
+
+def _check_text(manifest: Manifest) -> None:
+    """Logits have a row for each token, ids and their texts the right kinds."""
+    tokens = len(manifest.facts["tokens"])
+    named = {event.row for event in manifest.events if event.step == LOGITS}
+    for i, row in enumerate(manifest.rows):
+        if (i in named or row.name == LOGITS) and len(row.array.shape) > 1 and row.array.shape[-2] < tokens:
+            raise Fault(f"row {i}, logits of shape {row.array.shape} for {tokens} tokens")
+    if manifest.vocabulary is not None:
+        kinds = [(_dtype(manifest, ref).str, len(ref.shape)) for ref in manifest.vocabulary]
+        if kinds != [("|u1", 1), ("<i8", 1)]:
+            raise Fault("the vocabulary must be bytes, and where the texts end")
+        if any(ref.shape[0] > most for ref, most in zip(manifest.vocabulary, VOCABULARY, strict=True)):
+            raise Fault("the vocabulary is absurdly large")
+
+
+def _dtype(manifest: Manifest, ref: Ref) -> "np.dtype[Any]":
+    return manifest.members[ref.member].dtype
+
+
+def check_values(manifest: Manifest, row: RowSpec, attrs: dict[str, Any]) -> None:
+    """Raise Fault where an id, a target or an index of a node is out of range."""
+    if row.op is not None:
+        with about(row.name):
+            check_index(row.op, [ref.shape for ref in manifest.inputs_of(row)], attrs, row.array.shape)
+
+
+def vocabulary_of(manifest: Manifest, array_of: ArrayOf) -> tuple[str, ...]:
+    """One text per id; empty where the run had none."""
+    if manifest.vocabulary is None:
+        return ()
+    texts, ends = (array_of(ref) for ref in manifest.vocabulary)
+    bounds, joined = [0, *ends.tolist()], texts.tobytes()
+    if bounds != sorted(bounds) or bounds[-1] != len(joined):
+        raise Fault("the vocabulary's texts end where there are none")
+    with about("the vocabulary"):
+        found = tuple(str(joined[start:end], "utf-8", "surrogatepass") for start, end in pairwise(bounds))
+    for what in ("ids", "targets"):
+        if any(i >= len(found) for i in manifest.facts[what]):
+            raise Fault(f"{what} beyond the vocabulary's {len(found)} entries")
+    return found

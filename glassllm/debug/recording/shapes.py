@@ -1,0 +1,245 @@
+"""What each op makes of shapes: a stranger's recording must fit its ops before any of them is run.
+
+Each function takes the input shapes and the attributes, and returns the result's shape or None where only the
+values in an index tell it. `check_values` looks at those: ids and indices out of range. Both raise ValueError,
+TypeError or IndexError, as NumPy would. An op without an entry has no rule in a recording.
+"""
+
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from glassllm.autograd.ops import OPS, Array, Op
+from glassllm.autograd.ops.language import class_ids
+from glassllm.config import Shape
+
+Attrs = dict[str, Any]
+Shapes = Sequence[Shape]
+Infer = Callable[[Shapes, Attrs], Shape | None]
+
+ALWAYS_ALLOWED = 1 << 20  # elements an index may name, however few come out
+
+
+def result_shape(op: Op, shapes: Shapes, attrs: Attrs) -> Shape | None:
+    """The shape `op` makes; None where only `check_values` can tell."""
+    _check_call(op, len(shapes), attrs)
+    return SHAPES[op.name](shapes, attrs)
+
+
+def _check_call(op: Op, count: int, attrs: Attrs) -> None:
+    """Whether the op can be called with so many arrays and these attributes."""
+    parameters = inspect.signature(op.forward).parameters.values()
+    named = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
+    arity = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+    is_variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    if count != arity and not (is_variadic and count):
+        raise ValueError(f"{op.name} takes {arity} inputs, got {count}")
+    if unknown := attrs.keys() - {p.name for p in named}:
+        raise ValueError(f"{op.name} has no attribute {min(unknown)[:40]}")
+    if missing := {p.name for p in named if p.default is p.empty} - attrs.keys():
+        raise ValueError(f"{op.name} needs the attribute {min(missing)}")
+
+
+def saved_count(op: Op) -> int:
+    """How many arrays, each of the result's shape, the op's forward leaves for its rule."""
+    return {"gelu": 2, "silu": 1}.get(op.name, 0)
+
+
+# One shape in, or several that broadcast
+
+
+def _same(shapes: Shapes, attrs: Attrs) -> Shape:
+    return shapes[0]
+
+
+def _broadcast(shapes: Shapes, attrs: Attrs) -> Shape:
+    return np.broadcast_shapes(*shapes)
+
+
+def _with(*names: str) -> Infer:
+    """The inputs broadcast with constants, numbers or arrays of them; None stands for no constant."""
+
+    def infer(shapes: Shapes, attrs: Attrs) -> Shape:
+        constants = [_numbers(attrs[name], name) for name in names if attrs.get(name) is not None]
+        return np.broadcast_shapes(*shapes, *(constant.shape for constant in constants))
+
+    return infer
+
+
+def _numbers(value: Any, what: str, kinds: str = "biuf") -> Array:
+    if not isinstance(value, (int, float, np.ndarray)) or np.asarray(value).dtype.kind not in kinds:
+        raise TypeError(f"{what} must be {'integers' if kinds == 'iu' else 'numbers'}")
+    return np.asarray(value)
+
+
+def _axis(axis: Any, ndim: int) -> int:
+    if not -ndim <= index(axis) < ndim:
+        raise ValueError(f"axis {axis} lies outside of {ndim} axes")
+    return index(axis) % ndim
+
+
+def _along(shapes: Shapes, attrs: Attrs) -> Shape:
+    _axis(attrs.get("axis", -1), len(shapes[0]))
+    return shapes[0]
+
+
+def _reduced(shapes: Shapes, attrs: Attrs) -> Shape:
+    (shape,), axis = shapes, attrs.get("axis")
+    axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    gone = [_axis(a, len(shape)) for a in axes]
+    if len(set(gone)) < len(gone):
+        raise ValueError(f"axis {axis} names one twice")
+    if index(attrs.get("keepdims", False)):
+        return tuple(1 if i in gone else n for i, n in enumerate(shape))
+    return tuple(n for i, n in enumerate(shape) if i not in gone)
+
+
+# Moved and chosen
+
+
+def _blank(shape: Shape) -> Array:
+    """An array of this shape that takes no memory."""
+    return np.broadcast_to(np.int8(0), shape)
+
+
+def _reshaped(shapes: Shapes, attrs: Attrs) -> Shape:
+    return _blank(shapes[0]).reshape(attrs["shape"]).shape
+
+
+def _transposed(shapes: Shapes, attrs: Attrs) -> Shape:
+    axes = attrs.get("axes")
+    if axes is not None and not isinstance(axes, (list, tuple)):
+        raise TypeError("axes must be a list of them")
+    return _blank(shapes[0]).transpose(axes).shape
+
+
+def _joined(shapes: Shapes, attrs: Attrs) -> Shape:
+    axis = attrs.get("axis", 0)
+    if axis is None:
+        return (sum(math.prod(shape) for shape in shapes),)
+    at = _axis(axis, len(shapes[0]))
+    if len({(*shape[:at], -1, *shape[at + 1 :]) for shape in shapes}) > 1:
+        raise ValueError(f"the inputs differ in more than axis {at}")
+    return (*shapes[0][:at], sum(shape[at] for shape in shapes), *shapes[0][at + 1 :])
+
+
+def _indexed(shapes: Shapes, attrs: Attrs) -> Shape | None:
+    if any(map(_is_array, _parts(attrs["index"]))):
+        return None
+    return _blank(shapes[0])[attrs["index"]].shape
+
+
+def _parts(chosen: Any) -> tuple[Any, ...]:
+    return chosen if isinstance(chosen, tuple) else (chosen,)
+
+
+def _is_array(part: Any) -> bool:
+    """Whether NumPy takes this part of an index for an array: a boolean is one without axes."""
+    return isinstance(part, (list, tuple, bool, np.ndarray))
+
+
+def _taken(shape: Shape, chosen: Any, y: Shape) -> Shape:
+    """The shape of an indexing with arrays; nothing larger than `y` is taken to find it."""
+    arrays: list[Array] = []
+    others: list[Any] = []  # the index with a slice of one in the place of each axis that an array names
+    for part in _parts(chosen):
+        if not _is_array(part):
+            others.append(part)
+            continue
+        array = np.asarray(part)
+        array = array if array.size or isinstance(part, np.ndarray) else array.astype(np.intp)
+        if array.dtype.kind not in "iub":
+            raise IndexError("an index must hold integers or booleans")
+        arrays.append(array)
+        others += [slice(0, 1)] * (array.ndim if array.dtype == bool else 1)
+    counts = [(np.count_nonzero(a),) if a.dtype == bool else a.shape for a in arrays]
+    named = math.prod(np.broadcast_shapes(*counts))
+    total = named * _blank(shape)[tuple(others)].size
+    if total != math.prod(y) or named > max(ALWAYS_ALLOWED, total, *(a.size for a in arrays)):
+        raise IndexError(f"an index that names {named} places")
+    taken: Array = _blank(shape)[chosen]
+    return taken.shape
+
+
+# Matrices and language
+
+
+def _multiplied(shapes: Shapes, attrs: Attrs) -> Shape:
+    a, b = shapes
+    if not a or not b:
+        raise ValueError("a matrix product needs at least one axis on each side")
+    if a[-1] != b[max(len(b) - 2, 0)]:
+        raise ValueError(f"a matrix product of {a} and {b}")
+    return (*np.broadcast_shapes(a[:-2], b[:-2]), *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
+
+
+def _ids(value: Any, what: str) -> Array:
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"{what} must be an array")
+    return _numbers(value, what, "iu")
+
+
+def _embedded(shapes: Shapes, attrs: Attrs) -> Shape:
+    (_, width), ids = shapes[0], _ids(attrs["ids"], "ids")
+    return (*ids.shape, width)
+
+
+def _loss(shapes: Shapes, attrs: Attrs) -> Shape:
+    (rows, _), targets = shapes[0], _ids(attrs["targets"], "targets")
+    if targets.shape != (rows,):
+        raise ValueError(f"{rows} rows need as many targets, got shape {targets.shape}")
+    return ()
+
+
+def _turned(shapes: Shapes, attrs: Attrs) -> Shape:
+    *front, channels = shapes[0]
+    tables = [_numbers(attrs[name], name) for name in ("cos", "sin")]
+    pairs = (*front, channels // 2)
+    if channels % 2 or np.broadcast_shapes(pairs, *(table.shape for table in tables)) != pairs:
+        raise ValueError(f"tables that do not fit {shapes[0]}")
+    return shapes[0]
+
+
+def _repeated(shapes: Shapes, attrs: Attrs) -> Shape:
+    batch, heads, n, channels = shapes[0]
+    if index(attrs["repeats"]) < 0:
+        raise ValueError("a negative number of repeats")
+    return (batch, heads * index(attrs["repeats"]), n, channels)
+
+
+SHAPES: dict[str, Infer] = {
+    **dict.fromkeys(("add", "sub", "mul", "div"), _broadcast),
+    **dict.fromkeys(("neg", "exp", "log", "sqrt", "abs", "relu", "tanh", "gelu", "sigmoid", "silu"), _same),
+    "power": _with("exponent"),
+    "clip": _with("low", "high"),
+    "where": _with("condition"),
+    **dict.fromkeys(("tsum", "mean", "max"), _reduced),
+    **dict.fromkeys(("softmax", "log_softmax"), _along),
+    "reshape": _reshaped,
+    "transpose": _transposed,
+    "getitem": _indexed,
+    "concat": _joined,
+    "matmul": _multiplied,
+    "embedding": _embedded,
+    "cross_entropy": _loss,
+    "rope": _turned,
+    "repeat_kv": _repeated,
+}
+
+
+def check_values(op: Op, shapes: Shapes, attrs: Attrs, y: Shape) -> None:
+    """Whether ids, targets and indices lie in range, and an index makes the shape `y`."""
+    if op is OPS["embedding"]:
+        vocabulary, ids = shapes[0][0], np.asarray(attrs["ids"])
+        if ids.size and not -vocabulary <= int(ids.min()) <= int(ids.max()) < vocabulary:
+            raise IndexError(f"ids from {ids.min()} to {ids.max()} for {vocabulary} rows")
+    elif op is OPS["cross_entropy"]:
+        class_ids(_blank(shapes[0]), attrs["targets"])
+    elif op is OPS["getitem"] and _indexed(shapes, attrs) is None:
+        found = _taken(shapes[0], attrs["index"], y)
+        if found != y:
+            raise IndexError(f"an index that makes {found}, not {y}")
