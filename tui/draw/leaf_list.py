@@ -114,7 +114,7 @@ def next_token_rows(
         is_actual = token == actual
         full = round(p * room)
         words = [
-            Span(" ▸ " if is_actual else "   ", "fwd"),
+            Span(f" {palette.marks.row} " if is_actual else "   ", "fwd"),
             Span(pad(clean(spaced(token)), 10), "bright" if is_actual else "text", bold=is_actual),
             Span(" " + "━" * full, "pos"),
             Span("─" * (room - full), "line"),

@@ -37,7 +37,7 @@ def completion_rows(found: list[Command], chosen: int, width: int, palette: Pale
         is_chosen = i == chosen
         usage = f"{command.name} {command.arguments}".strip()
         words = [
-            Span(" ▸ " if is_chosen else "   ", "bright"),
+            Span(f" {palette.marks.row} " if is_chosen else "   ", "bright"),
             Span(usage.ljust(28), "bright" if is_chosen else "text", bold=is_chosen),
             Span(" " + command.help, "muted"),
         ]

@@ -1,14 +1,14 @@
-"""The token strip: the text that ran; the cell cursor's row of the map repeats as a tint on it."""
+"""The token strip: the text that ran; the cell cursor's row of the map repeats on it, as a tint or as numbers."""
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.message import Message
 
 from glassllm.debug.snapshot import Focus, Snapshot
+from tui.draw import numbers
 from tui.draw.leaf_list import spaced
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, blank, clean, fit, row_width, segments
@@ -20,6 +20,7 @@ Array = NDArray[np.floating]
 
 ROOMY = 100
 """Columns from which the chips stand apart and the tint is named."""
+ABNORMAL = frozenset(map(numbers.special, (np.nan, np.inf, -np.inf)))
 
 
 def token_row(
@@ -29,17 +30,24 @@ def token_row(
 
     `here` is the token of the position, underlined; `tint` one value per token, or None; `words` name the tint.
     """
-    chips = [f" {clean(spaced(token))} " for token in tokens]
+    bare: list[Style | None] = [None] * len(tokens)
+    shades = bare if tint is None or palette.is_flat else _shades(tint, palette)
+    weights, factor = _weights(tint) if tint is not None and palette.is_flat else ([""] * len(tokens), "")
+    words = f"{words}  {factor}" if factor else words
+    chips = [
+        _chip(clean(spaced(token)), i == here, shade, weight, palette)
+        for i, (token, shade, weight) in enumerate(zip(tokens, shades, weights, strict=True))
+    ]
+    widths = [row_width(chip) for chip in chips]
     note = segments([Span(words + " ", "muted")], palette, "bg") if words and width >= ROOMY else []
     room = width - 1 - row_width(note)
     gap = int(width >= ROOMY)
-    first, last = _window([cell_len(chip) + gap for chip in chips], max(here, 0), room)
+    first, last = _window([size + gap for size in widths], max(here, 0), room)
     row: Row = segments([Span("…" if first else " ", "faint")], palette, "bg")
     places = [range(0)] * len(tokens)
-    shades = [None] * len(tokens) if tint is None else _shades(tint, palette)
     for i in range(first, last):
-        places[i] = range(row_width(row), row_width(row) + cell_len(chips[i]))
-        row.append(_chip(chips[i], i == here, shades[i], palette))
+        places[i] = range(row_width(row), row_width(row) + widths[i])
+        row += chips[i]
         row += blank(gap, palette, "bg")
     if last < len(tokens):
         row += segments([Span("…", "faint")], palette, "bg")
@@ -60,10 +68,21 @@ def _window(widths: list[int], here: int, room: int) -> tuple[int, int]:
             return first, last
 
 
-def _chip(text: str, is_here: bool, shade: Style | None, palette: Palette) -> Segment:
-    if shade is None:
-        return Segment(text, palette.style("bright" if is_here else "muted", "bg", is_here, is_here))
-    return Segment(text, shade + Style(bold=True, underline=True) if is_here else shade)
+def _chip(word: str, is_here: bool, shade: Style | None, weight: str, palette: Palette) -> Row:
+    """A token on its tint, or with its weight behind it."""
+    text = f" {palette.spell(word)} "
+    if shade is not None:
+        return [Segment(text, shade + Style(bold=True, underline=True) if is_here else shade)]
+    row = [Segment(text, palette.style("bright" if is_here else "muted", "bg", is_here, is_here))]
+    if weight in ABNORMAL:
+        return [*row, Segment(palette.spell(weight), palette.nan), *blank(1, palette, "bg")]
+    return [*row, *segments([Span(weight and f"{weight} ", "faint")], palette, "bg")]
+
+
+def _weights(tint: Array) -> tuple[list[str], str]:
+    """Each token's value as a short text, empty for 0, and the factor that all share."""
+    texts, factor = numbers.row_numbers(tint)
+    return ["" if value == 0 else text for value, text in zip(tint, texts, strict=True)], factor
 
 
 def _shades(tint: Array, palette: Palette) -> list[Style | None]:
