@@ -4,6 +4,7 @@ It only ever grows. It holds every array, and edges of its own, so a run that bu
 such rows are not tracked and have no visits.
 """
 
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -17,6 +18,7 @@ from glassllm.autograd.ops import Array
 from .health import health_of, norm_of
 from .kept import Kept
 from .plan import Plan
+from .rows import Rows
 from .snapshot import Event, GradientState, Health, Position, Row
 from .traversal import Traversal
 
@@ -28,19 +30,18 @@ class Tape:
     traversal_type: type[Traversal] = Traversal
 
     def __init__(self) -> None:
-        self.rows: list[Row] = []
+        self.rows = Rows()
         self.events: list[Event] = []
-        self.forward: list[int] = []
+        self.forward = array("i")
         self.leaves: list[int] = []
         self.traversals: list[Traversal] = []
         self.row_of: dict[Place, int] = {}  # the graph's nodes and leaf Tensors, which live as long as the tape
         self.place_of: list[Place | None] = []  # of each row
-        self.forward_place: list[int] = []  # of each row; −1 for leaves
+        self.forward_place = array("i")  # of each row; −1 for leaves
         self.node_count = 0
         self.kept = Kept()
-        self._chosen_seed: Array | None = None  # of a traversal from the default root; None: ones
-        self._chosen_root: int | None = None  # None: see default_root
-        self._uses: list[list[tuple[int, int]]] = []
+        self.chosen_seed: Array | None = None  # of a traversal from the default root; None: ones
+        self.chosen_root: int | None = None  # None: see default_root
         self._health: dict[int, Health] = {}
         self._plans: dict[int, Plan] = {}  # by root
         self._norms: dict[tuple[int, int, int], float] = {}
@@ -51,13 +52,10 @@ class Tape:
         """Append a row, which takes a forward place unless it is a leaf; `place` is its place in the graph."""
         assert row.id == len(self.rows), f"expected row {len(self.rows)}, got {row.id}"
         self.rows.append(row)
-        self._uses.append([])
         self.forward_place.append(-1 if row.kind == "leaf" else len(self.forward))
         if row.kind != "leaf":
             self.forward.append(row.id)
         self.node_count += row.kind == "node"
-        for slot, source in enumerate(row.inputs):
-            self._uses[source].append((row.id, slot))
         self.place_of.append(place)
         if place is not None:
             self.row_of[place] = row.id
@@ -68,7 +66,7 @@ class Tape:
     def _track(self, sources: Iterable[int], places: Iterable[Place | None]) -> None:
         """A leaf takes a gradient once a tracked node uses it: under no_grad none does."""
         for source, place in zip(sources, places, strict=True):
-            if place is not None and not self.rows[source].tracked:
+            if place is not None and not self.rows.is_tracked(source):
                 self.change(source, tracked=True)
 
     def change(self, row: int, **fields: Any) -> None:
@@ -77,12 +75,12 @@ class Tape:
 
     def open_on(self, root: int, seed: Array | None = None) -> None:
         """Let traversals start from this row unless told otherwise; before anybody asks where."""
-        self._chosen_root, self._chosen_seed = root, seed
+        self.chosen_root, self.chosen_seed = root, seed
 
     def begin(self, root: int, seed: Array | None = None, fresh: bool = False) -> Traversal:
         """Append a traversal from a tracked row; without a seed, with the one chosen for this root, or ones."""
-        if seed is None and root == self._chosen_root:
-            seed = self._chosen_seed
+        if seed is None and root == self.chosen_root:
+            seed = self.chosen_seed
         traversal = self.traversal_type(self.plan_from(root), seed_for(self.rows[root].array, seed), fresh)
         self.traversals.append(traversal)
         return traversal
@@ -90,12 +88,12 @@ class Tape:
     @cached_property
     def default_root(self) -> int | None:
         """Where a traversal starts unless told: what was chosen, else the loss, else the last tracked node."""
-        if self._chosen_root is not None:
-            return self._chosen_root
-        losses = [e.row for e in self.events if e.step == "loss" and self.rows[e.row].tracked]
+        if self.chosen_root is not None:
+            return self.chosen_root
+        losses = [e.row for e in self.events if e.step == "loss" and self.rows.is_tracked(e.row)]
         if losses:
             return losses[-1]
-        return next((row for row in reversed(self.forward) if self.rows[row].tracked), None)
+        return next((row for row in reversed(self.forward) if self.rows.is_tracked(row)), None)
 
     @property
     def default_plan(self) -> Plan | None:
@@ -125,7 +123,7 @@ class Tape:
         return self.traversals[traversal - 1].plan if 1 <= traversal <= len(self.traversals) else None
 
     def consumers(self, row: int) -> Sequence[tuple[int, int]]:
-        return self._uses[row]
+        return self.rows.uses(row)
 
     def visits(self, traversal: int) -> Sequence[int]:
         return self.traversals[traversal - 1].rows if 1 <= traversal <= len(self.traversals) else ()
