@@ -177,7 +177,7 @@ def test_the_outer_hook_may_cancel(leaf, hooked):
         with pytest.raises(KeyboardInterrupt), record() as tape:
             leaf * 2
         assert engine.hook is outer
-    assert tape.rows == []
+    assert not tape.rows
 
 
 def test_an_exception_leaves_the_engine_at_rest_and_the_tape_complete(leaf):
