@@ -4,6 +4,7 @@ import numpy as np
 
 from glassllm.autograd import tensor as engine
 
+from .runs import ModelRun
 from .search import find_cell
 from .session import Session, Work
 from .snapshot import CommandError
@@ -28,7 +29,7 @@ def backward(session: Session, root: str | None = None, seed: float = 1.0) -> Wo
 
 def _begin(session: Session, row: int, seed: np.ndarray) -> Work:
     under_way = len(session.tape.traversals)
-    if under_way and not session.tape.traversals[-1].is_finished:
+    if under_way and not session.tape.traversals[-1].is_over:
         yield from session.go(session.places.end(under_way))
     session.begin(row, seed)
     yield from session.go(session.places.whole(under_way + 1, 0))
@@ -49,7 +50,7 @@ def _root(session: Session, spec: str) -> tuple[int, tuple[int, ...] | None]:
 
 
 def _untracked(session: Session) -> str:
-    if session.run is not None and not session.facts.tracked:
+    if isinstance(session.run, ModelRun) and not session.facts.tracked:
         return "the run built no graph; no_grad off runs it again with one"
     return "nothing here takes a gradient"
 
@@ -63,6 +64,8 @@ def zero_grad(session: Session) -> None:
 def apply(session: Session) -> None:
     """Add the finished traversals' gradients to the `.grad` of the model's leaves, each traversal once."""
     traversals = session.tape.traversals
+    if session.tape.is_recording:
+        raise CommandError("a recording holds no model to give gradients to; open the model's own file")
     finished = [t for t in traversals[session.applied :] if t.is_finished]
     if not finished:
         raise CommandError(_nothing_to_apply(session))

@@ -6,6 +6,7 @@ the session at a place it has really reached.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 from glassllm.autograd.ops import Array
 from glassllm.autograd.tensor import Tensor
@@ -20,10 +21,18 @@ from .runs import ModelRun, graph_facts
 from .search import find_row
 from .snapshot import CommandError, Health, Position, RunFacts, Said, Snapshot, Tone
 from .tape import Tape
-from .words import at_place, path, short
+from .words import at_place, in_short, path, short
 
 Work = Iterator[tuple[int, int]]  # yields (done, total)
 Step = Callable[[Position], Position | None]
+
+
+class Run(Protocol):
+    """What made a recording and can be run again: a model and its ids, or a program."""
+
+    def record(self) -> tuple[Tape, RunFacts]:
+        """Run it now."""
+
 
 SMALL = 1_000_000  # elements that are counted at once when they are selected
 
@@ -37,7 +46,7 @@ def drain(work: Work | None) -> None:
 class Session:
     """One recording under the debugger. Make one with `Session.open` or `Session.of`."""
 
-    def __init__(self, tape: Tape, facts: RunFacts, run: ModelRun | None = None):
+    def __init__(self, tape: Tape, facts: RunFacts, run: Run | None = None):
         self._version = 0
         self._load(tape, facts, run)
 
@@ -63,7 +72,7 @@ class Session:
             raise CommandError("nothing was recorded: no op was applied")
         return cls(tape, graph_facts(tape, name))
 
-    def _load(self, tape: Tape, facts: RunFacts, run: ModelRun | None) -> None:
+    def _load(self, tape: Tape, facts: RunFacts, run: Run | None) -> None:
         self.tape, self.facts, self.run = tape, facts, run
         self.axes = Axes(facts, tape.rows, tape.events)
         self.places = Places(tape)
@@ -173,7 +182,7 @@ class Session:
     def _no_further(self) -> str:
         if self.tape.default_root is not None:
             return "this is the end: every gradient is final; backward starts another traversal"
-        if self.run is not None and not self.facts.tracked:
+        if isinstance(self.run, ModelRun) and not self.facts.tracked:
             return "this is the end: the run built no graph; no_grad off runs it again with one"
         return "this is the end: nothing here takes a gradient"
 
@@ -263,14 +272,16 @@ class Session:
         self._rerun(self._model_run().with_tracking(not on))
 
     def rerun(self) -> None:
-        self._rerun(self._model_run())
+        self._rerun(self.run or self._model_run())
 
     def _model_run(self) -> ModelRun:
-        if self.run is None:
-            raise CommandError("this recording was made by a program; run the program again")
+        if self.tape.is_recording:
+            raise CommandError("a recording holds one run and no model; open the model's own file to run it again")
+        if not isinstance(self.run, ModelRun):
+            raise CommandError("a program made this recording; change the program and run it again")
         return self.run
 
-    def _rerun(self, run: ModelRun) -> None:
+    def _rerun(self, run: Run) -> None:
         """Run, and stay where we were in the forward run; from a traversal, go to the end of it."""
         was_current = path(self.tape, self.tape.rows[self.tape.row_at(self.position)])
         was_selected = path(self.tape, self.tape.rows[self.selection])
@@ -281,10 +292,7 @@ class Session:
         drain(self.go(Position(0, max(place, 0)), is_jump=False))
         selected = self._known(was_selected)
         self.selection = self.selection if selected is None else selected
-        loss = "no loss" if self.facts.loss is None else f"loss {self.facts.loss:.4f}"
-        tokens = "1 token" if len(self.facts.ids) == 1 else f"{len(self.facts.ids)} tokens"
-        facts = f"{tokens}, {self.facts.events} events, {loss}"
-        self.say(("▶ ", "fwd"), ("ran again", "bright"), (f"  {facts}", "text"), *self._notes())
+        self.say(("▶ ", "fwd"), ("ran again", "bright"), (f"  {in_short(self.facts)}", "text"), *self._notes())
 
     def _notes(self) -> Said:
         return tuple((f"  {note}", "muted") for note in self.facts.notes)
