@@ -1,9 +1,10 @@
-"""Settings every test shares: no colour switches from outside, no animation, a fixed seed."""
+"""Settings every test shares: no colour switches from outside, no settings file, no animation."""
 
 import os
 
 for name in ("NO_COLOR", "COLORTERM", "TEXTUAL_THEME", "TEXTUAL_COLOR_SYSTEM", "TEXTUAL_DRIVER"):
     os.environ.pop(name, None)
+os.environ["XDG_CONFIG_HOME"] = os.devnull  # nobody's own settings
 os.environ["TEXTUAL_ANIMATIONS"] = "none"
 os.environ["TERM"] = "xterm-256color"
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):

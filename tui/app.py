@@ -59,6 +59,7 @@ class GlassApp(App[None]):
         build: "Callable[[], object] | None" = None,
         settings: Settings = DEFAULTS,
         faults: Sequence[str] = (),
+        log_file: Path | None = None,
     ):
         self.settings = replace(settings, theme=theme or settings.theme, color=colors or settings.color)
         self.palette = self.settings.palette
@@ -67,6 +68,7 @@ class GlassApp(App[None]):
         self.refusal = ""
         self._text, self._ids = text, ids
         self._faults = faults
+        self._log_file = log_file
         self.register_theme(chrome(self.palette))
         self.theme = "glass"
         self.engine = Engine(self.post_message, build or self._open, perform)
@@ -145,14 +147,14 @@ class GlassApp(App[None]):
         if message.kind in USER_FAULTS:
             self.debugger.say((("✗ ", "stop"), (message.text, "text")))
         else:
-            path = log.write(f"{message.request}: {message.text}", message.details)
+            path = log.write(f"{message.request}: {message.text}", message.details, self._log_file)
             self.push_screen(FaultScreen(self.palette, message, path))
 
     def _refuse(self, message: EngineFailed) -> None:
         """Nothing could be opened: leave, and let the shell say why in one line."""
         self.refusal = message.text or message.kind
         if message.kind not in (*USER_FAULTS, "ValueError", "IndexError"):
-            path = log.write(f"opening {self.path}", message.details)
+            path = log.write(f"opening {self.path}", message.details, self._log_file)
             where = f"; see {log.shown(path)}" if path else ""
             self.refusal = f"{self.path}: {message.kind}: {self.refusal}{where}"
         self.exit(return_code=2)

@@ -11,14 +11,16 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from .settings import Settings
 
 PROGRAM = "glassllm-tui"
 USAGE_FAULT = 2
 INTERRUPTED = 130
-ASCII = {"−": "-", "×": "x", "·": ".", "–": "-", "…": "...", "\u2009": " ", "▁": "_"}
-"""What stands for our signs where the terminal's encoding lacks them."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -85,8 +87,12 @@ def parser() -> Parser:
     text = made.add_mutually_exclusive_group()
     text.add_argument("--text", metavar="T", help="the text to run")
     text.add_argument("--ids", metavar="1,2,3", type=ids, help="the token ids to run")
-    made.add_argument("--theme", choices=("dark", "light"), default="dark", help="colours (default: dark)")
+    made.add_argument("--theme", choices=("dark", "light"), help="colours (default: dark)")
+    made.add_argument("--color", choices=("truecolor", "256", "16", "none"), help="default: what the terminal has")
+    made.add_argument("--ascii", action="store_true", help="draw with ASCII signs only")
     made.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
+    made.add_argument("--no-config", action="store_true", help="leave the settings file unread")
+    made.add_argument("--log", metavar="FILE", type=Path, help="where failures are written down in full")
     output = made.add_mutually_exclusive_group()
     output.add_argument("--report", action="store_true", help="print events, loss and gradients as tables")
     output.add_argument("--json", action="store_true", help="print the same as JSON")
@@ -122,20 +128,21 @@ def settle_threads() -> None:
     sys.setswitchinterval(0.001)
 
 
-def settle_output() -> None:
+def settle_output(encoding: str | None = None) -> None:
     """Let output in any encoding: what it lacks is written in ASCII instead of failing."""
     codecs.register_error("glass", in_ascii)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="glass")
+            stream.reconfigure(encoding=encoding, errors="glass")
 
 
 def in_ascii(error: UnicodeError) -> tuple[str | bytes, int]:
     """The codec's handler: our signs as ASCII has them, other characters as escapes."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    lacking = error.object[error.start : error.end]
-    return "".join(ASCII.get(c) or c.encode("ascii", "backslashreplace").decode() for c in lacking), error.end
+    from .draw.spelling import spelled
+
+    return spelled(error.object[error.start : error.end]), error.end
 
 
 def has_terminal() -> bool:
@@ -177,10 +184,25 @@ def run(options: argparse.Namespace) -> int:
     return show(path, options)
 
 
+def chosen(options: argparse.Namespace) -> "tuple[Settings, list[str]]":
+    """The settings of the file, and over them the options; and what in the file can't be used."""
+    from .settings import DEFAULTS, config_file, read
+
+    settings, faults = (DEFAULTS, []) if options.no_config else read(config_file())
+    said = {"theme": options.theme, "color": options.color, "ascii": options.ascii or None}
+    said["mouse"] = False if options.no_mouse else None
+    return replace(settings, **{name: value for name, value in said.items() if value is not None}), faults
+
+
 def report(path: Path, options: argparse.Namespace) -> int:
     """Print the report, as tables or as JSON."""
     from .report import REFUSALS, as_json, as_tables, open_session
 
+    settings, faults = chosen(options)
+    if settings.ascii:
+        settle_output("ascii")
+    for fault in faults:
+        print(f"{PROGRAM}: {fault}", file=sys.stderr)
     try:
         session = open_session(path, options.text, options.ids)
     except REFUSALS as error:
@@ -191,10 +213,17 @@ def report(path: Path, options: argparse.Namespace) -> int:
 
 def show(path: Path, options: argparse.Namespace) -> int:
     """Open the screen and stay until the user quits."""
+    from . import terminal
+
+    settings, faults = chosen(options)
+    colors = settings.color or terminal.depth(os.environ)
+    is_ascii = settings.ascii or not terminal.has_all_signs(sys.stdout)
+    terminal.settle(colors)
     from .app import GlassApp
 
-    app = GlassApp(path, text=options.text, ids=options.ids, theme=options.theme)
-    app.run(mouse=not options.no_mouse)
+    settings = replace(settings, color=colors, ascii=is_ascii)
+    app = GlassApp(path, options.text, options.ids, settings=settings, faults=faults, log_file=options.log)
+    app.run(mouse=settings.mouse)
     if app.refusal:
         refuse(app.refusal)
     return app.return_code or 0
@@ -205,13 +234,17 @@ def draw(path: Path, options: argparse.Namespace) -> int:
     picture, keys = Path(options.screenshot), (options.keys or "").split()
     if picture.suffix not in (".svg", ".txt"):
         refuse(f"{picture}: a screenshot is a .svg or a .txt file; give it one of these names")
+    from . import terminal
+
+    settings, faults = chosen(options)
+    terminal.settle(settings.color or "truecolor")
     from .app import GlassApp
     from .keys import unknown_key
     from .scripted import screenshot
 
     if (key := unknown_key(keys)) is not None:
         refuse(f"--keys: {key} is no key; name them like n, 3, enter, ctrl+e, with spaces between")
-    app = GlassApp(path, options.text, options.ids, options.theme, colors="truecolor")
+    app = GlassApp(path, options.text, options.ids, settings=settings, faults=faults, log_file=options.log)
     try:
         is_drawn = screenshot(app, keys, picture, options.size or (120, 36))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Where failures are written down in full, in the platform's own folder for logs."""
+"""Where failures are written down in full: in a file that was named, else in the platform's folder for logs."""
 
 from datetime import datetime
 from pathlib import Path
@@ -11,9 +11,9 @@ def log_file() -> Path:
     return Path(platformdirs.user_log_dir("glassllm", appauthor=False)) / f"{datetime.now():%Y-%m-%d}.log"
 
 
-def write(title: str, details: str) -> Path | None:
-    """Append one failure; the file it went to, None where the folder cannot be written."""
-    path = log_file()
+def write(title: str, details: str, path: Path | None = None) -> Path | None:
+    """Append one failure to `path`, or to today's log; the file it went to, None where it cannot be written."""
+    path = path or log_file()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as file:

@@ -67,7 +67,7 @@ def read(path: Path) -> tuple[Settings, list[str]]:
         if len(content) > MOST_BYTES:
             return Settings(), [f"{path.name}: more than {MOST_BYTES >> 10} KiB; ignored"]
         table = tomllib.loads(content.decode())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return Settings(), []
     except OSError as error:
         return Settings(), [f"{path.name}: {error.strerror or error}; ignored"]

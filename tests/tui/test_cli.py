@@ -18,6 +18,8 @@ def _settings_restored(monkeypatch):
     before = sys.getswitchinterval()
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         monkeypatch.setenv(name, "1")
+    for name in ("TEXTUAL_COLOR_SYSTEM", "NO_COLOR"):
+        monkeypatch.setenv(name, "")
     yield
     sys.setswitchinterval(before)
 
@@ -178,8 +180,9 @@ class FakeApp:
 
     made: list["FakeApp"] = []
 
-    def __init__(self, path, text=None, ids=None, theme="dark", colors=None):
-        self.given = (path.name, text, ids, theme)
+    def __init__(self, path, text=None, ids=None, *, settings, faults, log_file):
+        self.given = (path.name, text, ids, settings.theme)
+        self.settings, self.faults, self.log_file = settings, faults, log_file
         self.refusal, self.return_code = "", 0
         FakeApp.made.append(self)
 

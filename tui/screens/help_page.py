@@ -30,7 +30,7 @@ def help_rows(panel: str, page: int, width: int, height: int, palette: Palette) 
     count = 3 if wide >= 3 * NARROWEST else 2 if wide >= 2 * NARROWEST else 1
     each = (wide - 2 * INSIDE) // count
     room = max(height - 8, 6)
-    columns = balanced([*blocks(panel, each), cell_block(each)], count, room)
+    columns = balanced([*blocks(panel, each), cell_block(each, palette)], count, room)
     pages = -(-len(columns) // count)
     page = page % pages
     shown = columns[page * count : (page + 1) * count]
@@ -77,13 +77,17 @@ def _entry(entry: Entry, width: int) -> Line:
     return Span(keys, SIGN_COLORS.get(entry.keys, "bright"), bold=True), Span(cut(words, room))
 
 
-def cell_block(width: int) -> list[Line]:
-    """The colours of a cell."""
+def cell_block(width: int, palette: Palette) -> list[Line]:
+    """What the cells of a map look like."""
     keys = key_width(width) + 1
+    positive, negative, more = "+▓", "−▓", "fuller"
+    if not palette.is_flat:
+        positive, negative = "red" if palette.diverging == "rdbu" else "orange", "blue"
+        more = "lighter" if palette.theme == "dark" else "darker"
     return [
         (Span("cells", "muted"),),
-        (Span("orange".ljust(keys), "pos", bold=True), Span("positive, lighter larger")),
-        (Span("blue".ljust(keys), "neg", bold=True), Span("negative, lighter larger")),
+        (Span(positive.ljust(keys), "pos", bold=True), Span(f"positive, {more} larger")),
+        (Span(negative.ljust(keys), "neg", bold=True), Span(f"negative, {more} larger")),
         (
             Span("×", "nanfg", bg="nan"),
             Span("NaN, ".rjust(keys + 4)),

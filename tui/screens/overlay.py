@@ -4,10 +4,12 @@ from collections.abc import Sequence
 
 from textual.app import ComposeResult
 from textual.binding import Binding
+from textual.filter import LineFilter
 from textual.screen import ModalScreen
 
 from tui.draw.palette import Palette
 from tui.draw.text import Row
+from tui.filters import Dimmed
 from tui.widgets.page import Page
 
 
@@ -24,17 +26,23 @@ class Overlay(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         yield self.page
 
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """What lies behind is darkened by the stylesheet, or dimmed where no ground can be painted."""
+        dimmed = [Dimmed()] if self.palette.is_flat else []
+        return [*super().get_line_filters(), *dimmed]
+
     def draw(self, width: int, height: int) -> Sequence[Row]:
         """The rows for a terminal of this size; all as wide as the first."""
         raise NotImplementedError
 
     def on_mount(self) -> None:
-        self._place()
+        self.place()
 
     def on_resize(self) -> None:
-        self._place()
+        self.place()
 
-    def _place(self) -> None:
+    def place(self) -> None:
+        """Draw the rows again, and put them in the middle."""
         rows = self.draw(self.size.width, self.size.height)[: self.size.height]
         self.page.styles.width = sum(segment.cell_length for segment in rows[0])
         self.page.styles.height = len(rows)
