@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from types import FrameType
 
-from .snapshot import Origin
+from .snapshot import Origin, Row, TapeView
 
 LIBRARY = Path(__file__).resolve().parents[1]
 OURS = {LIBRARY / "autograd": "ENGINE", LIBRARY / "debug": "DEBUGGER", LIBRARY.parent / "tui": "DEBUGGER"}
@@ -42,10 +42,14 @@ def made_at() -> tuple[Origin, ...]:
     if frame is None:
         return ()
     here = _origin(frame)
-    if side_of(here.file) is Side.USER:
-        return (here,)
-    user = user_frame(frame)
-    return (here,) if user is None else (here, _origin(user))
+    user = None if side_of(here.file) is Side.USER else user_frame(frame)
+    return _shared(here, None if user is None else _origin(user))
+
+
+@cache
+def _shared(here: Origin, user: Origin | None) -> tuple[Origin, ...]:
+    """One tuple for all the ops that a line applies."""
+    return (here,) if user is None else (here, user)
 
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
@@ -70,3 +74,11 @@ def user_frames() -> list[FrameType]:
 
 def _origin(frame: FrameType) -> Origin:
     return Origin(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_qualname)
+
+
+def lines_of(tape: TapeView, row: Row) -> tuple[tuple[Origin, ...], str]:
+    """The lines that made a row, innermost first, and what they did: of a leaf only its first use is known."""
+    if row.made_at or row.kind != "leaf":
+        return row.made_at, "made at"
+    uses = tape.consumers(row.id)
+    return (tape.rows[uses[0][0]].made_at if uses else ()), "first used at"

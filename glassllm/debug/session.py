@@ -278,7 +278,7 @@ class Session:
         if self.tape.is_recording:
             raise CommandError("a recording holds one run and no model; open the model's own file to run it again")
         if not isinstance(self.run, ModelRun):
-            raise CommandError("a program made this recording; change the program and run it again")
+            raise CommandError("a program made this recording; change it there and run the program again")
         return self.run
 
     def _rerun(self, run: Run) -> None:

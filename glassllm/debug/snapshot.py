@@ -4,6 +4,7 @@ A snapshot shares the tape's immutable arrays. A row is one thing with a tensor:
 array the model named that no op made). Rows are numbered from 0 in the order they were recorded.
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
@@ -38,6 +39,11 @@ class Origin(NamedTuple):
     file: str
     line: int
     function: str
+
+    @property
+    def short(self) -> str:
+        """`nn.py:133`"""
+        return f"{os.path.basename(self.file)}:{self.line}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,13 @@
-"""An engine error: what happened, what is kept, where it is written down. The session stays usable."""
+"""What went wrong: a failure of the engine, or the exception that ended the user's own program.
+
+What happened, what is kept, where it is written down. The session stays usable.
+"""
 
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
+from glassllm.debug.snapshot import Fault
 from tui import log
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, clean, fit, segments
@@ -12,22 +16,34 @@ from tui.messages import EngineFailed
 from .overlay import Overlay
 
 WIDEST = 100
+BESIDE = 16  # columns beside a fault's words
+PROGRAM_ROWS = 9  # rows of a program's fault besides its words and its traceback
+
+
+def barred(body: Sequence[Sequence[Span]], width: int, palette: Palette) -> list[Row]:
+    """The lines with a bar in the colour of stops at the left of every row, no box."""
+    bar = segments([Span("▌  ", "stop")], palette, "raised")
+    return [fit([*bar, *segments(words, palette, "raised")], width, palette, "raised") for words in body]
+
+
+def wrapped(text: str, width: int, lines: int = 4) -> list[str]:
+    """A stranger's words in a few lines."""
+    room = max(width - BESIDE, 20)
+    return textwrap.wrap(clean(text), room, max_lines=lines, placeholder="…") or ["no words were given"]
 
 
 def fault_rows(failed: EngineFailed, path: Path | None, width: int, palette: Palette) -> list[Row]:
-    """A bar in the colour of stops at the left of every row, no box."""
+    """A failure of the engine."""
     kept = "everything recorded so far; you can still browse and step back"
     written = [Span(log.shown(path)), Span("  the full traceback", "muted")] if path else [
         Span("no log: its folder cannot be written", "muted")
     ]  # fmt: skip
-    room = max(width - 16, 20)
-    lines = textwrap.wrap(clean(failed.text), room, max_lines=4, placeholder="…") or ["no words were given"]
     body: list[list[Span]] = [
         [],
         [Span("✗ engine stopped", "stop", bold=True), Span(f"   during {failed.request}", "muted")],
         [],
         [Span("what    ", "muted"), Span(f"  {failed.kind}  ", "bright", bold=True)],
-        *([Span(" " * 10), Span(line)] for line in lines),
+        *([Span(" " * 10), Span(line)] for line in wrapped(failed.text, width)),
         [],
         [Span("kept      ", "muted"), Span(kept)],
         [Span("log       ", "muted"), *written],
@@ -35,8 +51,31 @@ def fault_rows(failed: EngineFailed, path: Path | None, width: int, palette: Pal
         [Span("esc", "bright", bold=True), Span(" close and browse", "muted")],
         [],
     ]
-    bar = segments([Span("▌  ", "stop")], palette, "raised")
-    return [fit([*bar, *segments(words, palette, "raised")], width, palette, "raised") for words in body]
+    return barred(body, width, palette)
+
+
+def program_rows(fault: Fault, width: int, height: int, palette: Palette) -> list[Row]:
+    """The exception that ended a program, with as much of its traceback as there is room for, its end first."""
+    words = wrapped(fault.text, width)
+    room = max(height - PROGRAM_ROWS - len(words), 1)
+    traceback = [line for line in fault.traceback if line.startswith(" ")]
+    shown = traceback[-room:]
+    body: list[list[Span]] = [
+        [],
+        [Span(f"✗ {fault.kind}", "stop", bold=True), Span("   ended the program", "muted")],
+        *([Span("  "), Span(line)] for line in words),
+        [],
+        *([Span(line, "muted" if line.lstrip().startswith(("File ", "^", "~")) else "text")] for line in shown),
+        [],
+        [Span("kept   ", "muted"), Span("everything recorded until then")],
+        [],
+        [
+            *(Span("esc", "bright", bold=True), Span(" close and browse   ", "muted")),
+            *(Span("L", "bright", bold=True), Span(" then shows the log, with all of the traceback", "muted")),
+        ],
+        [],
+    ]
+    return barred(body, width, palette)
 
 
 class FaultScreen(Overlay):
@@ -48,3 +87,14 @@ class FaultScreen(Overlay):
 
     def draw(self, width: int, height: int) -> Sequence[Row]:
         return fault_rows(self.failed, self.path, min(width - 4, WIDEST), self.palette)
+
+
+class ProgramFaultScreen(Overlay):
+    """Shown until closed, when a program has ended so."""
+
+    def __init__(self, palette: Palette, fault: Fault):
+        super().__init__(palette)
+        self.fault = fault
+
+    def draw(self, width: int, height: int) -> Sequence[Row]:
+        return program_rows(self.fault, min(width - 4, WIDEST), height, self.palette)

@@ -32,4 +32,4 @@ class HelpScreen(Overlay):
 
     def action_turn(self, by: int) -> None:
         self._turned = (self._turned + by) % self._pages
-        self._place()
+        self.place()
