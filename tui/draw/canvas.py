@@ -23,7 +23,10 @@ class Canvas:
 
     def words(self, x: int, y: int, *words: Words) -> None:
         """Spans from column x on; several groups follow each other."""
-        self.put(x, y, [piece for group in words for piece in segments(group, self.palette, self.ground)])
+        row: Row = []
+        for group in words:
+            row += segments(group, self.palette, self.ground)
+        self.put(x, y, row)
 
     def words_right(self, end: int, y: int, words: Words) -> None:
         """Spans that end before column `end`."""
@@ -46,6 +49,7 @@ class Canvas:
             if start + width > end:
                 piece = crop(piece, end - start) if end > start else []
                 width = row_width(piece)
-            row += [*blank(start - x, self.palette, self.ground), *piece]
+            row += blank(start - x, self.palette, self.ground)
+            row += piece
             x = start + width
-        return [*row, *blank(self.width - x, self.palette, self.ground)]
+        return row + blank(self.width - x, self.palette, self.ground)

@@ -1,5 +1,9 @@
-"""Small pictures of a distribution: histogram, legend of the ramp, shares of sign, a bar for an amount."""
+"""Small pictures of a distribution: histogram, legend of the ramp, shares of sign, a bar for an amount.
 
+Those that a cursor move leaves as they are are kept, so their rows are not to be changed.
+"""
+
+from functools import lru_cache
 from math import log1p
 
 import numpy as np
@@ -26,6 +30,7 @@ def counts_of(array: Array, masked: Array | None, scale: Scale, bins: int) -> Co
     return tuple(np.bincount(index, minlength=bins).tolist())
 
 
+@lru_cache(64)
 def histogram_rows(counts: Counts, scale: Scale, palette: Palette, lines: int = 2) -> list[Row]:
     """The counts on a log axis, one column each, `lines` rows high; a bar has the colour of its values."""
     inks = palette.inks(scale.kind)
@@ -50,6 +55,7 @@ def _visible(share: float, kind: Ramp) -> float:
     return (1 + (0.3 + 0.7 * abs(away)) * (1 if away >= 0 else -1)) / 2
 
 
+@lru_cache(64)
 def ramp_row(scale: Scale, palette: Palette, width: int = 16) -> Row:
     """The ramp from its low to its high end."""
     inks = palette.inks(scale.kind)
@@ -57,6 +63,7 @@ def ramp_row(scale: Scale, palette: Palette, width: int = 16) -> Row:
     return [Segment(ink.glyph, ink.alone) for ink in shown]
 
 
+@lru_cache(64)
 def legend_row(scale: Scale, clipped: str, palette: Palette) -> Row:
     """Both ends beside the ramp, at most 38 cells; `clipped` is the sign of what lies beyond, `±`, or nothing."""
     low, high = numbers.stat(scale.low, 2), numbers.stat(scale.limit, 2)

@@ -1,6 +1,7 @@
 """One map with everything that belongs to it: labels, cursor marks, the cursor's row as numbers, thumbnails."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from rich.segment import Segment
@@ -10,10 +11,11 @@ from tui.draw.canvas import Canvas
 from tui.draw.cells import CELL, Numbers, Size
 from tui.draw.heatmap import Fit, dotted_rows, fit_plane, map_rows, shown_codes
 from tui.draw.numbers import Array, row_numbers
+from tui.draw.palette import Palette
 from tui.draw.plane import Cell, PanelState, Plane, plane_of, slices
 from tui.draw.scale import Codes, Scale
 from tui.draw.tensor_words import axis_label, axis_name, has_labels
-from tui.draw.text import Span, cut, pad
+from tui.draw.text import Row, Span, cut, pad, segments
 
 LABELS: dict[Size, int] = {"large": 2, "medium": 1, "small": 0}  # lines above the map
 NUMBERS: dict[Size, int] = {"large": 1, "medium": 0, "small": 2}  # lines under it
@@ -108,10 +110,15 @@ def _row_labels(
     for shown in range(0, fit.shown[0], fit.per_line):
         is_cursor = shown <= cursor < shown + fit.per_line
         row = plane.row if is_cursor else (shown + fit.first[0]) * fit.pool[0]
-        line = y + fit.line(shown)
-        text = pad(row_label(focus, plane, row), width, "right")
-        label = Span(text, "bright" if is_cursor else "muted", bold=is_cursor)
-        canvas.words(x, line, [label, Span(canvas.palette.marks.row, accent)] if is_cursor else [label])
+        label = _label(row_label(focus, plane, row), width, accent if is_cursor else "", canvas.palette)
+        canvas.put(x, y + fit.line(shown), label)
+
+
+@lru_cache(1 << 10)
+def _label(text: str, width: int, accent: str, palette: Palette) -> Row:
+    """A row's label; with an accent it is the cursor's, and marked."""
+    label = Span(pad(text, width, "right"), "bright" if accent else "muted", bold=bool(accent))
+    return segments([label, Span(palette.marks.row, accent)] if accent else [label], palette)
 
 
 def draw_column_labels(canvas: Canvas, x: int, y: int, focus: Focus, plane: Plane, fit: Fit) -> None:

@@ -74,7 +74,8 @@ def fit(row: Row, width: int, palette: Palette, bg: str = "panel") -> Row:
 
 
 def row_width(row: Iterable[Segment]) -> int:
-    return cell_len("".join([text for text, _, _ in row]))
+    text = "".join([text for text, _, _ in row])
+    return len(text) if text.isascii() else cell_len(text)
 
 
 def crop(row: Row, width: int) -> Row:
