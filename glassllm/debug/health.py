@@ -3,12 +3,16 @@
 Every element is counted once: negative, zero, positive, NaN, ±Inf or masked.
 """
 
+from dataclasses import fields
+
 import numpy as np
 
 from glassllm.autograd.ops import Array
 
 from .snapshot import Health
 
+COUNTED = [field.name for field in fields(Health)][2:]  # all but shape and dtype
+MOMENTS = COUNTED.index("negative")  # so many of them are no counts
 SAFE_EXPONENT = 400  # the squares of numbers up to 2**±400 neither overflow nor vanish in float64
 
 
@@ -40,6 +44,31 @@ def health_of(array: Array, masked: Array | None = None) -> Health:
         masked=hidden,
         subnormal=_subnormal(values),
     )
+
+
+class HealthTable:
+    """The Health of each row of a tape, as one row of numbers."""
+
+    def __init__(self) -> None:
+        self._numbers = np.zeros((0, len(COUNTED)))
+        self._known = bytearray()
+
+    def get(self, row: int, array: Array) -> Health | None:
+        """The Health of `array`, if it was put here."""
+        if row >= len(self._known) or not self._known[row]:
+            return None
+        moments, counts = np.split(self._numbers[row], [MOMENTS])
+        return Health(array.shape, str(array.dtype), *moments.tolist(), *map(int, counts))
+
+    def put(self, row: int, rows: int, health: Health) -> None:
+        """Keep one row's Health in a table of so many rows."""
+        if len(self._known) < rows:
+            grown = np.zeros((rows, len(COUNTED)))
+            grown[: len(self._known)] = self._numbers
+            self._numbers = grown
+            self._known.extend(bytes(rows - len(self._known)))
+        self._numbers[row] = [getattr(health, name) for name in COUNTED]
+        self._known[row] = True
 
 
 def norm_of(array: Array) -> float:

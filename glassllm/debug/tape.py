@@ -15,7 +15,7 @@ import numpy as np
 from glassllm.autograd.graph import Node, Place, seed_for
 from glassllm.autograd.ops import Array
 
-from .health import health_of, norm_of
+from .health import HealthTable, health_of, norm_of
 from .kept import Kept
 from .plan import Plan
 from .rows import Rows
@@ -42,7 +42,7 @@ class Tape:
         self.kept = Kept()
         self.chosen_seed: Array | None = None  # of a traversal from the default root; None: ones
         self.chosen_root: int | None = None  # None: see default_root
-        self._health: dict[int, Health] = {}
+        self._health = HealthTable()
         self._plans: dict[int, Plan] = {}  # by root
         self._norms: dict[tuple[int, int, int], float] = {}
 
@@ -190,10 +190,12 @@ class Tape:
         return self._norms[key]
 
     def health(self, row: int) -> Health | None:
-        return self._health.get(row)
+        return self._health.get(row, self.rows.arrays[row])
 
     def count_health(self, row: int) -> Health:
         """The row's statistics, counted now unless they were before."""
-        if row not in self._health:
-            self._health[row] = health_of(self.rows[row].array, self.rows[row].masked)
-        return self._health[row]
+        known = self.health(row)
+        if known is None:
+            known = health_of(self.rows.arrays[row], self.rows[row].masked)
+            self._health.put(row, len(self.rows), known)
+        return known
