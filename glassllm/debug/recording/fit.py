@@ -49,6 +49,9 @@ def check_shapes(manifest: Manifest) -> None:
     for i, traversal in enumerate(manifest.traversals, 1):
         with about(f"traversal {i}"):
             _check_traversal(manifest, traversal)
+    if manifest.chosen is not None and manifest.chosen[1] is not None:
+        with about("the chosen seed"):
+            _check_gradient(manifest, manifest.chosen[1], manifest.rows[manifest.chosen[0]].array)
     _check_text(manifest)
 
 

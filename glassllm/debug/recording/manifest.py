@@ -6,7 +6,7 @@ Every number in it that points somewhere points to something that exists.
 from typing import Any
 
 from glassllm.autograd.ops import OPS
-from glassllm.debug.snapshot import Event, Position
+from glassllm.debug.snapshot import Event, Origin, Position
 from glassllm.files import brief
 
 from .encoding import Fault, Json, Member, Ref, read_member, read_ref
@@ -21,12 +21,14 @@ MOST_TRAVERSALS = 200
 
 FIELDS = {
     "version", "facts", "members", "rows", "events", "leaves", "traversals", "position", "selection", "fresh",
-    "created", "vocabulary",
+    "created", "vocabulary", "origins", "chosen",
 }  # fmt: skip
+OPTIONAL = {"created", "vocabulary", "origins", "chosen"}
 FACTS = {"name", "tokens", "ids", "targets", "dtype", "tracked", "fused", "parameters", "notes"}
-LEAF = {"leaf", "array", "scope", "parameter", "place"}
-NOTE = {"note", "array", "scope"}
-NODE = {"op", "array", "scope", "in", "attrs", "saved", "custom", "tracked", "uncarried", "used"}
+OF_A_PROGRAM = {"printed", "exit_code", "fault"}
+LEAF = {"leaf", "array", "scope", "at", "parameter", "place"}
+NOTE = {"note", "array", "scope", "at"}
+NODE = {"op", "array", "scope", "at", "in", "attrs", "saved", "custom", "tracked", "uncarried", "used"}
 
 
 def read_manifest(text: str) -> Manifest:
@@ -37,15 +39,16 @@ def read_manifest(text: str) -> Manifest:
     version = content.get("version")
     if type(version) is not int or version != VERSION:
         raise Fault(f"its version is {brief(version)}, not {VERSION}")
-    return _manifest(fields(content, FIELDS, FIELDS - {"created", "vocabulary"}))
+    return _manifest(fields(content, FIELDS, FIELDS - OPTIONAL))
 
 
 def _manifest(content: dict[str, Json]) -> Manifest:
     members = each(list_of(content["members"], "members", MOST_MEMBERS), "member", read_member)
+    origins = each(list_of(content.get("origins", []), "origins"), "origin", _origin)
     rows: list[RowSpec] = []
     for i, value in enumerate(list_of(content["rows"], "rows")):
         try:
-            rows.append(_row(value, rows, members))
+            rows.append(_row(value, rows, members, origins))
         except Fault as fault:
             raise Fault(f"row {i}: {fault}") from None
     if all(row.kind == "leaf" for row in rows):
@@ -73,11 +76,12 @@ def _manifest(content: dict[str, Json]) -> Manifest:
         selection=whole(content["selection"], "the selection", len(rows)),
         fresh=flag(content["fresh"], "fresh"),
         vocabulary=_vocabulary(content.get("vocabulary"), members),
+        chosen=_chosen(content.get("chosen"), rows, members),
     )
 
 
 def _facts(value: Json) -> dict[str, Any]:
-    facts = fields(value, FACTS, FACTS)
+    facts = fields(value, FACTS | OF_A_PROGRAM, FACTS)
     for key in ("name", "dtype"):
         line(facts[key], key)
     for key in ("tracked", "fused"):
@@ -86,6 +90,7 @@ def _facts(value: Json) -> dict[str, Any]:
     for key in ("ids", "targets"):
         each(list_of(facts[key], key), f"{key}, number", lambda i: whole(i, "an id", LARGEST))
     each(list_of(facts["notes"], "notes", 100), "note", lambda note: line(note, "a note"))
+    _check_program(facts)
     tokens = list_of(facts["tokens"], "tokens")
     if not all(isinstance(token, str) for token in tokens):
         raise Fault("tokens must be texts")
@@ -94,24 +99,49 @@ def _facts(value: Json) -> dict[str, Any]:
     return facts
 
 
-def _row(value: Json, earlier: list[RowSpec], members: list[Member]) -> RowSpec:
+def _check_program(facts: dict[str, Json]) -> None:
+    """What a program left behind: `[["out", "a line"], …]`, its exit code, and how it ended."""
+    whole(facts.get("exit_code", 0), "the exit code", LARGEST, -LARGEST)
+    for value in list_of(facts.get("printed", []), "printed"):
+        if not isinstance(value, list) or len(value) != 2 or value[0] not in ("out", "err"):
+            raise Fault(f"a printed line must be out or err and a text, got {brief(value)}")
+        line(value[1], "a printed line")
+    if facts.get("fault") is not None:
+        fault = fields(facts["fault"], {"kind", "text", "traceback"}, {"kind", "text", "traceback"})
+        for text in (fault["kind"], fault["text"], *list_of(fault["traceback"], "a traceback")):
+            line(text, "a line of the fault")
+
+
+def _origin(value: Json) -> Origin:
+    if not isinstance(value, list) or len(value) != 3:
+        raise Fault(f"must be a file, a line and a function, got {brief(value)}")
+    file, number, function = value
+    return Origin(line(file, "its file"), whole(number, "its line", LARGEST), line(function, "its function"))
+
+
+def _row(value: Json, earlier: list[RowSpec], members: list[Member], origins: list[Origin]) -> RowSpec:
     kinds = [kind for kind in ("leaf", "note", "op") if isinstance(value, dict) and kind in value]
     if len(kinds) != 1:
         raise Fault("must be a leaf, a note or an op")
+    places = [whole(i, "an origin", len(origins)) for i in list_of(value.get("at", []), "at", 2)]
+    made_at = tuple(origins[i] for i in places)
     if kinds == ["op"]:
-        return _node(fields(value, NODE, {"op", "array", "in"}), earlier, members)
+        return _node(fields(value, NODE, {"op", "array", "in"}), earlier, members, made_at)
     fields(value, LEAF if kinds == ["leaf"] else NOTE, {"array"})
     return RowSpec(
         kind="leaf" if kinds == ["leaf"] else "note",
         name=line(value[kinds[0]], "its name"),
         scope=line(value.get("scope", ""), "its scope"),
         array=read_ref(value["array"], members),
+        made_at=made_at,
         parameter=flag(value.get("parameter", False), "parameter"),
         is_place=flag(value.get("place", False), "place"),
     )
 
 
-def _node(value: dict[str, Json], earlier: list[RowSpec], members: list[Member]) -> RowSpec:
+def _node(
+    value: dict[str, Json], earlier: list[RowSpec], members: list[Member], made_at: tuple[Origin, ...]
+) -> RowSpec:
     name, is_custom = line(value["op"], "its op"), flag(value.get("custom", False), "custom")
     op = None if is_custom else OPS.get(name) if name in SHAPES else None
     if op is None and not is_custom:
@@ -131,6 +161,7 @@ def _node(value: dict[str, Json], earlier: list[RowSpec], members: list[Member])
         saved=tuple(read_ref(ref, members) for ref in list_of(value.get("saved", []), "saved")),
         tracked=flag(value.get("tracked", False), "tracked"),
         uncarried=frozenset(whole(s, "a slot", slots) for s in list_of(value.get("uncarried", []), "uncarried")),
+        made_at=made_at,
         used=tuple(_used(pair, slots, members) for pair in list_of(value.get("used", []), "used")),
     )
     if not isinstance(row.attrs, dict):
@@ -165,14 +196,11 @@ def _event(value: Json, rows: list[RowSpec]) -> tuple[str, int | None, int]:
 
 def _traversal(value: Json, rows: list[RowSpec], members: list[Member]) -> TraversalSpec:
     fields(value, {"root", "seed", "fresh", "visits", "sent"}, {"root", "seed", "fresh", "visits"})
-    root = whole(value["root"], "its root", len(rows))
-    if not (rows[root].tracked or rows[root].is_place):
-        raise Fault(f"row {root} takes no gradient")
     sent = [_sent(one, rows, members) for one in list_of(value.get("sent", []), "sent")]
     if len({row for row, _ in sent}) < len(sent):
         raise Fault("a row sent twice")
     return TraversalSpec(
-        root=root,
+        root=_root(value["root"], rows),
         seed=read_ref(value["seed"], members),
         fresh=flag(value["fresh"], "fresh"),
         visits=whole(value["visits"], "its visits", len(rows) + 1),
@@ -206,3 +234,20 @@ def _vocabulary(value: Json, members: list[Member]) -> tuple[Ref, Ref] | None:
     if not isinstance(value, list) or len(value) != 2:
         raise Fault(f"the vocabulary must be two arrays, got {brief(value)}")
     return read_ref(value[0], members), read_ref(value[1], members)
+
+
+def _chosen(value: Json, rows: list[RowSpec], members: list[Member]) -> tuple[int, Ref | None] | None:
+    """The root that traversals start from, and their seed."""
+    if value is None:
+        return None
+    if not isinstance(value, list) or len(value) != 2:
+        raise Fault(f"the chosen root must be a row and a seed, got {brief(value)}")
+    root = _root(value[0], rows)
+    return root, None if value[1] is None else read_ref(value[1], members)
+
+
+def _root(value: Json, rows: list[RowSpec]) -> int:
+    root = whole(value, "a root", len(rows))
+    if not (rows[root].tracked or rows[root].is_place):
+        raise Fault(f"row {root} takes no gradient")
+    return root

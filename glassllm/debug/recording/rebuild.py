@@ -16,7 +16,8 @@ from glassllm.autograd.tensor import Tensor
 from glassllm.debug.masks import masked_by
 from glassllm.debug.runs import loss_of
 from glassllm.debug.session import Session, drain
-from glassllm.debug.snapshot import CommandError, Position, Row, RunFacts
+from glassllm.debug.snapshot import CommandError, Line, Position, Row, RunFacts
+from glassllm.debug.snapshot import Fault as ProgramFault
 from glassllm.debug.tape import Tape
 from glassllm.debug.traversal import Traversal, VisitRecord
 from glassllm.files import printable
@@ -86,6 +87,7 @@ class _Builder:
             inputs=spec.inputs,
             tracked=spec.tracked,
             parameter=spec.parameter,
+            made_at=spec.made_at,
         )
         if spec.kind == "node":
             made = self._computed(spec, row)
@@ -130,6 +132,9 @@ def rebuild(manifest: Manifest, array_of: ArrayOf) -> Session:
     tape.leaves = manifest.leaves
     if {row.id for row in tape.rows if row.kind == "leaf" and row.tracked} != set(tape.leaves):
         raise Fault("leaves must hold the leaves that take a gradient, and no others")
+    if manifest.chosen is not None:
+        root, seed = manifest.chosen
+        tape.open_on(_tracked(tape, root), None if seed is None else array_of(seed))
     for i, traversal in enumerate(manifest.traversals, 1):
         with about(f"traversal {i}"):
             _replay(traversal, built)
@@ -154,7 +159,14 @@ def _facts(manifest: Manifest, tape: Tape, vocabulary: tuple[str, ...]) -> RunFa
         nodes=tape.node_count,
         parameters=facts["parameters"],
         notes=tuple(facts["notes"]),
+        printed=tuple(Line(*each) for each in facts.get("printed", ())),
+        exit_code=facts.get("exit_code", 0),
+        fault=_fault(facts.get("fault")),
     )
+
+
+def _fault(said: dict[str, Any] | None) -> ProgramFault | None:
+    return None if said is None else ProgramFault(said["kind"], said["text"], tuple(said["traceback"]))
 
 
 def _put_in_order(manifest: Manifest, tape: Tape) -> None:
@@ -167,14 +179,18 @@ def _put_in_order(manifest: Manifest, tape: Tape) -> None:
             raise Fault("created has a node before one of its inputs")
 
 
+def _tracked(tape: Tape, row: int) -> int:
+    if not tape.rows[row].tracked:
+        raise Fault(f"row {row} takes no gradient")
+    return row
+
+
 def _replay(spec: TraversalSpec, built: _Builder) -> None:
     """Begin a traversal and pull its visits again."""
-    root = built.tape.rows[spec.root]
-    if not root.tracked:
-        raise Fault(f"row {root.id} takes no gradient")
+    root = _tracked(built.tape, spec.root)
     for row, arrays in spec.sent:
         built.rules[row].sent = tuple(None if ref is None else built.array_of(ref) for ref in arrays)
-    traversal = built.tape.begin(spec.root, built.array_of(spec.seed), spec.fresh)
+    traversal = built.tape.begin(root, built.array_of(spec.seed), spec.fresh)
     if spec.visits > len(traversal.plan):
         raise Fault(f"{spec.visits} visits, there are {len(traversal.plan)}")
     with np.errstate(all="ignore"):  # it warned when it ran

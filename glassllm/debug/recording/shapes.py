@@ -70,9 +70,9 @@ def _with(*names: str) -> Infer:
     return infer
 
 
-def _numbers(value: Any, what: str, kinds: str = "biuf") -> Array:
-    if not isinstance(value, (int, float, np.ndarray)) or np.asarray(value).dtype.kind not in kinds:
-        raise TypeError(f"{what} must be {'integers' if kinds == 'iu' else 'numbers'}")
+def _numbers(value: Any, what: str) -> Array:
+    if not isinstance(value, (int, float, np.ndarray)) or np.asarray(value).dtype.kind not in "biuf":
+        raise TypeError(f"{what} must be numbers")
     return np.asarray(value)
 
 
@@ -177,21 +177,17 @@ def _multiplied(shapes: Shapes, attrs: Attrs) -> Shape:
     return (*np.broadcast_shapes(a[:-2], b[:-2]), *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
 
 
-def _ids(value: Any, what: str) -> Array:
-    if not isinstance(value, np.ndarray):
-        raise TypeError(f"{what} must be an array")
-    return _numbers(value, what, "iu")
-
-
 def _embedded(shapes: Shapes, attrs: Attrs) -> Shape:
-    (_, width), ids = shapes[0], _ids(attrs["ids"], "ids")
+    (_, width), ids = shapes[0], attrs["ids"]
+    if not isinstance(ids, np.ndarray) or ids.dtype.kind not in "iu":
+        raise TypeError("ids must be an array of integers")
     return (*ids.shape, width)
 
 
 def _loss(shapes: Shapes, attrs: Attrs) -> Shape:
-    (rows, _), targets = shapes[0], _ids(attrs["targets"], "targets")
-    if targets.shape != (rows,):
-        raise ValueError(f"{rows} rows need as many targets, got shape {targets.shape}")
+    (rows, _), targets = shapes[0], np.asarray(attrs["targets"])
+    if targets.shape != (rows,) or (targets.dtype.kind not in "iu" and targets.size):
+        raise ValueError(f"{rows} rows need as many targets, got {targets.dtype} of shape {targets.shape}")
     return ()
 
 

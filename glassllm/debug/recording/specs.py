@@ -6,7 +6,7 @@ from typing import Any
 
 from glassllm.autograd.graph import gradient_dtype
 from glassllm.autograd.ops import Op
-from glassllm.debug.snapshot import Event, Kind, Position
+from glassllm.debug.snapshot import Event, Kind, Origin, Position
 
 from .encoding import Json, Member, Ref
 
@@ -36,6 +36,7 @@ class RowSpec:
     is_place: bool = False
     uncarried: frozenset[int] = frozenset()
     used: tuple[tuple[int, Ref], ...] = ()
+    made_at: tuple[Origin, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,7 @@ class Manifest:
     selection: int
     fresh: bool
     vocabulary: tuple[Ref, Ref] | None
+    chosen: tuple[int, Ref | None] | None  # where traversals start unless told, and their seed (None: ones)
 
     def inputs_of(self, row: RowSpec) -> list[Ref]:
         """The arrays that a node's op took."""

@@ -17,7 +17,7 @@ from glassllm.autograd.graph import Node
 from glassllm.autograd.ops import OPS, Array
 from glassllm.checkpoint import Archive, CheckpointError, writing_npz
 from glassllm.debug.session import Session
-from glassllm.debug.snapshot import CommandError, Row, RunFacts
+from glassllm.debug.snapshot import CommandError, Origin, Row, RunFacts
 from glassllm.debug.tape import Tape
 from glassllm.debug.traversal import Traversal
 from glassllm.files import brief, printable
@@ -32,6 +32,7 @@ from .values import NAME_CHARACTERS
 RECORDING = "__recording__"
 LIMIT_BYTES = 4 << 30
 CUSTOM = "custom"
+PRINTED = 500  # lines of what a program printed
 COUNTS = ("shape", "axes", "axis", "repeats")
 
 
@@ -102,10 +103,12 @@ def described(session: Session) -> Mapping[str, Array]:
 
 def _manifest(session: Session, members: Members) -> dict[str, Json]:
     tape, at = session.tape, session.position
+    origins: dict[Origin, int] = {}
+    rows = [_row(tape, row, members) | _at(row, origins) for row in tape.rows]
     content: dict[str, Json] = {
         "version": VERSION,
         "facts": _facts(session.facts),
-        "rows": [_row(tape, row, members) for row in tape.rows],
+        "rows": rows,
         "events": [[_line(event.step), event.layer, event.row] for event in tape.events],
         "leaves": list(tape.leaves),
         "traversals": [_traversal(tape, traversal, members) for traversal in tape.traversals],
@@ -116,6 +119,11 @@ def _manifest(session: Session, members: Members) -> dict[str, Json]:
     nodes = [(place.index, row.id) for row in tape.rows if isinstance(place := tape.place_of[row.id], Node)]
     if nodes != sorted(nodes):
         content["created"] = [row for _, row in sorted(nodes)]
+    if origins:
+        content["origins"] = [[_line(file), number, _line(function)] for file, number, function in origins]
+    if tape.chosen_root is not None:
+        seed = tape.chosen_seed
+        content["chosen"] = [tape.chosen_root, None if seed is None else members.ref(seed)]
     if session.facts.vocabulary:
         content["vocabulary"] = _vocabulary(session.facts.vocabulary, members)
     content["members"] = [[array.dtype.str, list(array.shape)] for array in members.arrays]
@@ -137,7 +145,19 @@ def _facts(facts: RunFacts) -> dict[str, Json]:
         "fused": facts.fused,
         "parameters": facts.parameters,
         "notes": [_line(note) for note in facts.notes],
+        **_of_a_program(facts),
     }
+
+
+def _of_a_program(facts: RunFacts) -> dict[str, Json]:
+    """The last it printed, and how it ended."""
+    fault = facts.fault and {
+        "kind": _line(facts.fault.kind),
+        "text": _line(facts.fault.text),
+        "traceback": [_line(part) for part in facts.fault.traceback],
+    }
+    printed = [[stream, _line(text)] for stream, text in facts.printed[-PRINTED:]]
+    return _said(printed=printed, exit_code=facts.exit_code, fault=fault or {})
 
 
 def _vocabulary(texts: tuple[str, ...], members: Members) -> Json:
@@ -167,6 +187,11 @@ def _row(tape: Tape, row: Row, members: Members) -> dict[str, Json]:
     return {**_op(tape, row, members), "array": array, **_said(scope=scope, **_graph(tape, row, members))}
 
 
+def _at(row: Row, origins: dict[Origin, int]) -> dict[str, Json]:
+    """The lines that made the row, by their place among all that made one."""
+    return _said(at=[origins.setdefault(origin, len(origins)) for origin in row.made_at])
+
+
 def _op(tape: Tape, row: Row, members: Members) -> dict[str, Json]:
     """The op with its inputs and attributes; a custom one where it is not ours or was used as ours cannot be."""
     inputs = list(row.inputs)
@@ -182,7 +207,7 @@ def _op(tape: Tape, row: Row, members: Members) -> dict[str, Json]:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """The attribute as it will be read: a count of axes is a number or a list, another scalar of NumPy an array."""
+    """The attribute as it will be read: axes as a number or a list, other scalars of NumPy as arrays."""
     if not isinstance(value, (np.ndarray, np.generic)):
         return value
     return value.tolist() if name in COUNTS else np.asarray(value)
