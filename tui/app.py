@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from textual.app import App
@@ -13,16 +14,19 @@ from textual.theme import Theme as TextualTheme
 from . import log
 from .draw.colors import TOKENS, Colors, Theme
 from .draw.palette import Palette
-from .engine import Engine
+from .engine import NEWS_INTERVAL, Engine
 from .filters import filters_for
 from .messages import EngineFailed, JobCancelled, JobDone, JobProgress, Request, SnapshotReady
-from .screens.fault import FaultScreen
+from .screens.fault import FaultScreen, ProgramFaultScreen
 from .screens.loading import LoadingScreen
+from .screens.overlay import Overlay
 from .settings import DEFAULTS, Settings
+from .task import Cancelled
 
 if TYPE_CHECKING:
+    from glassllm.debug.script import Script
     from glassllm.debug.session import Session
-    from glassllm.debug.snapshot import TapeView
+    from glassllm.debug.snapshot import Snapshot, TapeView
 
     from .screens.debug import DebugScreen
 
@@ -42,7 +46,8 @@ def perform(session: "Session", request: Request) -> object:
 class GlassApp(App[None]):
     """`path` is opened on the engine thread after the first frame; `refusal` is set where it cannot be.
 
-    `theme` and `colors` go before those of `settings`; `faults` say what in these could not be used.
+    A user's program takes `arguments`, and `root` names the variable of it to open. `theme` and `colors` go
+    before those of `settings`; `faults` say what in these could not be used.
     """
 
     CSS_PATH = "app.tcss"
@@ -60,6 +65,8 @@ class GlassApp(App[None]):
         settings: Settings = DEFAULTS,
         faults: Sequence[str] = (),
         log_file: Path | None = None,
+        arguments: Sequence[str] = (),
+        root: str | None = None,
     ):
         self.settings = replace(settings, theme=theme or settings.theme, color=colors or settings.color)
         self.palette = self.settings.palette
@@ -67,6 +74,7 @@ class GlassApp(App[None]):
         self.path = path
         self.refusal = ""
         self._text, self._ids = text, ids
+        self._arguments, self._root = arguments, root
         self._faults = faults
         self._log_file = log_file
         self.register_theme(chrome(self.palette))
@@ -77,12 +85,29 @@ class GlassApp(App[None]):
 
     def _open(self) -> object:
         """On the engine thread: numpy, the engine and the panels are imported while the first frame stands."""
-        from glassllm.debug.opening import open_file
+        from glassllm.debug.opening import PROGRAM, open_file, open_script
 
         from .screens import debug
 
         assert debug
-        return open_file(self.path, self._text, self._ids)
+        if self.path.suffix != PROGRAM:
+            return open_file(self.path, self._text, self._ids)
+        return open_script(self._script())
+
+    def _script(self) -> "Script":
+        """The program, which stops at its next op when its task is cancelled, and says from time to time how far
+        it is."""
+        from glassllm.debug.script import Script
+
+        told_at = 0.0
+
+        def heard(ops: int, runs: int) -> None:
+            nonlocal told_at
+            if monotonic() - told_at >= NEWS_INTERVAL and (job := self.engine.activity.running) is not None:
+                told_at = monotonic()
+                self.post_message(JobProgress(job, ops, None, f"run {runs + 1}"))
+
+        return Script(self.path, self._arguments, self._root, stop=Cancelled, heard=heard)
 
     def on_mount(self) -> None:
         self.push_screen(LoadingScreen(self.palette, self.path.name))
@@ -107,20 +132,24 @@ class GlassApp(App[None]):
             await self._open_debug()
         if message.version > self._version:
             self._version = message.version
-            self._count(message.snapshot.tape)
+            self._meet(message.snapshot)
             self.debugger.take(message.snapshot)
         if message.is_last:
             self.debugger.answered(message.request)
 
-    def _count(self, tape: "TapeView") -> None:
-        """Have the statistics of a new recording taken, between commands."""
-        if tape is not self._counted:
-            self._counted = tape
+    def _meet(self, snapshot: "Snapshot") -> None:
+        """Have the statistics of a new recording taken, between commands; show what ended its program."""
+        if snapshot.tape is not self._counted:
+            self._counted = snapshot.tape
             self.engine.submit(lambda: self.engine.session.statistics(), STATISTICS)
+            if snapshot.run.fault is not None:
+                self.push_screen(ProgramFaultScreen(self.palette, snapshot.run.fault))
 
     def on_job_done(self, message: JobDone) -> None:
         if message.job.name == STATISTICS:
             self.debugger.take_statistics()
+            if isinstance(self.screen, Overlay):
+                self.screen.place()
 
     async def _open_debug(self) -> None:
         """Take the place of the loading screen; what the screen draws with was imported by the engine thread."""
@@ -134,8 +163,19 @@ class GlassApp(App[None]):
     def on_job_progress(self, message: JobProgress) -> None:
         if self._version and message.job.name != STATISTICS:
             self.debugger.progress(message)
+        elif isinstance(self.screen, LoadingScreen):
+            self.screen.say(f"{message.text}   {message.done} ops")
+
+    def action_stop_opening(self) -> None:
+        """Stop what is being opened, at its next op."""
+        if (running := self.engine.activity.running) is not None:
+            self.engine.cancel(running)
 
     def on_job_cancelled(self, message: JobCancelled) -> None:
+        if not self._version:
+            self.refusal = f"{self.path}: stopped before anything was recorded"
+            self.exit(return_code=2)
+            return
         self.debugger.answered(message.job)
         self.debugger.say((("stopped  ", "stop"), (str(message.job), "text")))
 

@@ -23,6 +23,11 @@ USAGE_FAULT = 2
 INTERRUPTED = 130
 
 
+def is_program(path: str | None) -> bool:
+    """Whether this is a user's program, to be run."""
+    return path is not None and path.endswith(".py")
+
+
 class Parser(argparse.ArgumentParser):
     """argparse, with faults in one line."""
 
@@ -30,8 +35,19 @@ class Parser(argparse.ArgumentParser):
         refuse(f"{message.removeprefix('argument ')}; see {PROGRAM} --help")
 
     def parse(self, words: Sequence[str] | None) -> argparse.Namespace:
-        """The words' meaning; for an option that does not exist the nearest one is named."""
-        options, unknown = self.parse_known_args(words)
+        """The words' meaning; for an option that does not exist the nearest one is named.
+
+        What is not understood beside a program are the program's `arguments`, and all that stands behind `--`.
+        """
+        given = list(sys.argv[1:] if words is None else words)
+        end = given.index("--") if "--" in given else len(given)
+        options, unknown = self.parse_known_args(given[:end])
+        if is_program(options.path):
+            options.arguments = [*unknown, *given[end + 1 :]]
+            return options
+        if end < len(given):
+            options, unknown = self.parse_known_args(given)
+        options.arguments = []
         if unknown:
             known = re.findall(r"--[a-z-]+", self.format_help())
             near = difflib.get_close_matches(unknown[0].partition("=")[0], known, n=1)
@@ -83,10 +99,17 @@ def parser() -> Parser:
         epilog="Without a terminal, and with --report or --json, a report is printed instead.",
         allow_abbrev=False,
     )
-    made.add_argument("path", nargs="?", metavar="PATH", help="a checkpoint (.npz); default: the built-in sample")
+    made.add_argument(
+        "path",
+        nargs="?",
+        metavar="PATH",
+        help="a checkpoint or a recording (.npz), or your own program (.py), which is run with the arguments "
+        "that follow it; default: the built-in sample",
+    )
     text = made.add_mutually_exclusive_group()
     text.add_argument("--text", metavar="T", help="the text to run")
     text.add_argument("--ids", metavar="1,2,3", type=ids, help="the token ids to run")
+    made.add_argument("--root", metavar="NAME", help="of a program: the variable whose gradients to open")
     made.add_argument("--theme", choices=("dark", "light"), help="colours (default: dark)")
     made.add_argument("--color", choices=("truecolor", "256", "16", "none"), help="default: what the terminal has")
     made.add_argument("--ascii", action="store_true", help="draw with ASCII signs only")
@@ -170,6 +193,10 @@ def main(words: Sequence[str] | None = None) -> int:
 def run(options: argparse.Namespace) -> int:
     """Choose between the screen, a picture of it, and the report."""
     path = Path(options.path) if options.path is not None else sample_path()
+    if is_program(options.path) and (options.text is not None or options.ids is not None):
+        refuse("--text and --ids are for models; what a program is to get stands behind --")
+    if options.root is not None and not is_program(options.path):
+        refuse("--root names a variable of a program; give a program, NAME.py")
     if options.screenshot is not None:
         return draw(path, options)
     if options.keys is not None or options.size is not None:
@@ -204,11 +231,11 @@ def report(path: Path, options: argparse.Namespace) -> int:
     for fault in faults:
         print(f"{PROGRAM}: {fault}", file=sys.stderr)
     try:
-        session = open_session(path, options.text, options.ids)
+        session = open_session(path, options.text, options.ids, options.arguments, options.root)
     except REFUSALS as error:
         refuse(str(error))
     (as_json if options.json else as_tables)(session)
-    return 0
+    return session.facts.exit_code
 
 
 def show(path: Path, options: argparse.Namespace) -> int:
@@ -222,7 +249,16 @@ def show(path: Path, options: argparse.Namespace) -> int:
     from .app import GlassApp
 
     settings = replace(settings, color=colors, ascii=is_ascii)
-    app = GlassApp(path, options.text, options.ids, settings=settings, faults=faults, log_file=options.log)
+    app = GlassApp(
+        path,
+        options.text,
+        options.ids,
+        settings=settings,
+        faults=faults,
+        log_file=options.log,
+        arguments=options.arguments,
+        root=options.root,
+    )
     app.run(mouse=settings.mouse)
     if app.refusal:
         refuse(app.refusal)
@@ -244,7 +280,16 @@ def draw(path: Path, options: argparse.Namespace) -> int:
 
     if (key := unknown_key(keys)) is not None:
         refuse(f"--keys: {key} is no key; name them like n, 3, enter, ctrl+e, with spaces between")
-    app = GlassApp(path, options.text, options.ids, settings=settings, faults=faults, log_file=options.log)
+    app = GlassApp(
+        path,
+        options.text,
+        options.ids,
+        settings=settings,
+        faults=faults,
+        log_file=options.log,
+        arguments=options.arguments,
+        root=options.root,
+    )
     try:
         is_drawn = screenshot(app, keys, picture, options.size or (120, 36))
     except OSError as error:

@@ -15,8 +15,8 @@ from textual.binding import Binding
 from textual.keys import Keys
 
 BY_THE_SCREEN = """
-    axes command_line coordinates copy count edit enlarge enter export group help largest leave move page
-    palette panel play quit redraw scale screen search slice speed tab view
+    axes command_line coordinates copy count edit enlarge enter export group help largest leave log move page
+    palette panel parameters play quit redraw scale screen search slice source speed tab view
 """
 UI_ACTIONS = frozenset(BY_THE_SCREEN.split())
 """What the screen does by itself, as `action_NAME`; every other command goes to the session."""
@@ -118,6 +118,9 @@ KEYS = (
     Key("!", "non_finite", "non-finite", (), "", "next NaN or Inf", "find"),
     Key("r", "rerun", "rerun", (), "", "run again", "everywhere"),
     Key("e", "edit", "edit", (), "", "edit the text", "everywhere"),
+    Key("p", "parameters", "parameters", (), "", "parameters", "everywhere"),
+    Key("w", "source", "source", (), "", "where it was made", "everywhere"),
+    Key("L", "log", "log", (), "", "log", "everywhere"),
     Key("y", "copy", "copy", (), "", "copy cell and row", "everywhere"),
     Key("z", "enlarge", "enlarge", (), "zoom", "enlarge the panel", "everywhere", True),
     Key("\\", "next_screen", "screen", (), "", "next screen", "everywhere"),
@@ -140,9 +143,6 @@ LATER = {
     "~": "taking overrides off",
     "m": "bookmarks",
     "'": "jumping to a bookmark",
-    "p": "the list of parameters",
-    "L": "the log",
-    "w": "the source line of a node",
 }
 """Keys kept for what does not exist yet: pressed they say so, and neither footer nor help names them."""
 

@@ -17,8 +17,9 @@ from rich.table import Table
 from rich.text import Text
 
 from glassllm.checkpoint import CheckpointError
-from glassllm.debug.opening import open_file
+from glassllm.debug.opening import PROGRAM, open_file, open_script
 from glassllm.debug.report import report
+from glassllm.debug.script import Script
 from glassllm.debug.snapshot import CommandError
 
 from .draw import numbers
@@ -42,8 +43,16 @@ NARROWEST = 100
 """Columns where no terminal says how many there are."""
 
 
-def open_session(path: Path, text: str | None, ids: Sequence[int] | None) -> "Session":
-    """The file opened and run; one of REFUSALS where that cannot be."""
+def open_session(
+    path: Path,
+    text: str | None,
+    ids: Sequence[int] | None,
+    arguments: Sequence[str] = (),
+    root: str | None = None,
+) -> "Session":
+    """The file opened and run; one of REFUSALS where that cannot be. What a program prints goes to stderr."""
+    if path.suffix == PROGRAM:
+        return open_script(Script(path, arguments, root, echo=sys.stderr))
     return open_file(path, text, ids)
 
 

@@ -10,8 +10,11 @@ from glassllm.model import GlassLM
 
 from .recording.read import open_recording
 from .recording.write import RECORDING
+from .script import Script
 from .session import Session
 from .snapshot import CommandError
+
+PROGRAM = ".py"  # how the name of a user's program ends
 
 
 def open_file(path: Path, text: str | None = None, ids: Sequence[int] | None = None) -> Session:
@@ -26,6 +29,11 @@ def open_file(path: Path, text: str | None = None, ids: Sequence[int] | None = N
         words = "a recording holds one run and no model; open the model's own file to run other text"
         raise CommandError(f"{printable(str(path))}: {words}")
     return open_recording(path)
+
+
+def open_script(script: Script) -> Session:
+    """Run a user's program and open the run it calls for. Raises as `open_file` does."""
+    return Session(*script.record(), script)
 
 
 def _is_recording(path: Path) -> bool:

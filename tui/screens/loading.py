@@ -12,17 +12,30 @@ from tui.widgets.page import Page
 class LoadingScreen(Screen[None]):
     """The header row and a quiet page."""
 
-    BINDINGS = [Binding("q,ctrl+q", "app.quit", "quit", show=False)]
+    BINDINGS = [
+        Binding("q,ctrl+q", "app.quit", "quit", show=False),
+        Binding("escape", "app.stop_opening", "stop", show=False),
+    ]
 
     def __init__(self, palette: Palette, file: str):
         super().__init__()
         self._palette = palette
         self._file = file
         self._page = Page(palette, "bg")
+        self._words = "opening…"
 
     def compose(self) -> ComposeResult:
         yield self._page
 
     def on_resize(self) -> None:
+        self._paint()
+
+    def say(self, words: str) -> None:
+        """How far it is: a program may run for long, and can be stopped."""
+        self._words = f"{words}   esc stops"
+        self._paint()
+
+    def _paint(self) -> None:
         name = [Span(f" {self._file}   ", "bright", bold=True)]
-        self._page.show([text_row(name, self.size.width, self._palette, "raised", [Span("opening… ", "muted")])])
+        words = [Span(f"{self._words} ", "muted")]
+        self._page.show([text_row(name, self.size.width, self._palette, "raised", words)])

@@ -1,0 +1,57 @@
+"""What can be laid over the debug screen: help, parameters, log, source."""
+
+from collections import deque
+from collections.abc import Sequence
+from functools import partial
+
+from textual.screen import Screen
+
+from glassllm.debug.snapshot import Said, Snapshot
+from tui.draw.printed import log_listing
+from tui.keys import Key
+from tui.widgets.status import StatusRow
+
+from .help import HelpScreen
+from .listing import LogScreen
+from .parameters import ParametersScreen
+from .source import SourceScreen
+
+MOST_SAID = 1000  # status lines that the log keeps
+
+
+class Overlays(Screen[None]):
+    """The keys that lay something over the screen, and what these things are about."""
+
+    snapshot: Snapshot | None
+    key_table: Sequence[Key]
+    status: StatusRow
+    panel: str
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: deque[str] = deque(maxlen=MOST_SAID)
+
+    def say(self, said: Said) -> None:
+        """Make this the status line; the log keeps it."""
+        self.said.append("".join(text for text, _ in said))
+        self.status.say(said)
+
+    def ask(self, command: str, *args: object, count: int | None = None) -> None:
+        """Run a command of the session."""
+        raise NotImplementedError
+
+    def action_help(self) -> None:
+        self.app.push_screen(HelpScreen(self.status.palette, self.panel, self.key_table))
+
+    def action_parameters(self) -> None:
+        if self.snapshot is not None:
+            show = partial(self.ask, "select")
+            self.app.push_screen(ParametersScreen(self.status.palette, self.snapshot, show))
+
+    def action_source(self) -> None:
+        if self.snapshot is not None:
+            self.app.push_screen(SourceScreen(self.status.palette, self.snapshot))
+
+    def action_log(self) -> None:
+        printed = () if self.snapshot is None else self.snapshot.run.printed
+        self.app.push_screen(LogScreen(self.status.palette, log_listing(printed, self.said)))
