@@ -182,6 +182,10 @@ def test_importing_tui_imports_nothing():
     assert not {"glassllm", "numpy", "textual", "rich"} & loaded_by("import tui")
 
 
+def test_the_first_frame_waits_for_neither_numpy_nor_the_engine():
+    assert not {"glassllm", "numpy"} & loaded_by("import tui.app")
+
+
 def test_drawing_can_be_used_without_the_screen():
     names = [s.name for s in SOURCES if belongs(s.name, "tui.draw") or belongs(s.name, "tui.graph_layout")]
     assert "textual" not in loaded_by(f"import {', '.join(names)}")

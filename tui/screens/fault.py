@@ -6,14 +6,17 @@ What happened, what is kept, where it is written down. The session stays usable.
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from glassllm.debug.snapshot import Fault
 from tui import log
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, clean, fit, segments
 from tui.messages import EngineFailed
 
 from .overlay import Overlay
+
+if TYPE_CHECKING:
+    from glassllm.debug.snapshot import Fault
 
 WIDEST = 100
 BESIDE = 16  # columns beside a fault's words
@@ -54,7 +57,7 @@ def fault_rows(failed: EngineFailed, path: Path | None, width: int, palette: Pal
     return barred(body, width, palette)
 
 
-def program_rows(fault: Fault, width: int, height: int, palette: Palette) -> list[Row]:
+def program_rows(fault: "Fault", width: int, height: int, palette: Palette) -> list[Row]:
     """The exception that ended a program, with as much of its traceback as there is room for, its end first."""
     words = wrapped(fault.text, width)
     room = max(height - PROGRAM_ROWS - len(words), 1)
@@ -92,7 +95,7 @@ class FaultScreen(Overlay):
 class ProgramFaultScreen(Overlay):
     """Shown until closed, when a program has ended so."""
 
-    def __init__(self, palette: Palette, fault: Fault):
+    def __init__(self, palette: Palette, fault: "Fault"):
         super().__init__(palette)
         self.fault = fault
 
