@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from glassllm.debug.snapshot import Event, Snapshot, TapeView
+from glassllm.debug.timeline import event_at
 
 from . import glyphs, numbers
 from .palette import Palette
@@ -149,10 +150,21 @@ def _shown_shape(shape: tuple[int, ...], snapshot: Snapshot) -> tuple[int, ...]:
 
 def _marker(snapshot: Snapshot, line: Line, is_current: bool, is_selected: bool) -> tuple[str, str]:
     if is_current:
-        return (glyphs.BACKWARD, "bwd") if snapshot.position.traversal else (glyphs.FORWARD, "fwd")
+        return glyphs.BACKWARD if snapshot.position.traversal else glyphs.FORWARD, _time_color(snapshot)
+    if line.is_open:
+        return glyphs.OPEN, "muted"
     if line.layers:
-        return (glyphs.OPEN if line.is_open else glyphs.FOLDED), "muted"
+        return glyphs.FOLDED, _time_color(snapshot) if _is_inside(snapshot, line.layers) else "muted"
     return (glyphs.SELECTED, "bright") if is_selected else (" ", "text")
+
+
+def _time_color(snapshot: Snapshot) -> str:
+    return "bwd" if snapshot.position.traversal else "fwd"
+
+
+def _is_inside(snapshot: Snapshot, layers: range) -> bool:
+    """Whether the position is in one of these blocks."""
+    return snapshot.tape.events[event_at(snapshot.tape, snapshot.position)].layer in layers
 
 
 def _fault(tape: TapeView, row: int, is_recorded: bool) -> list[Span]:

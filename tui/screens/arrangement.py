@@ -29,6 +29,11 @@ class Arrangement:
         """Rows under the panels: blank, rules, tokens, status, keys."""
         return self.has_blank + self.rules + self.has_tokens + 2
 
+    @property
+    def tensor_column(self) -> int:
+        """Where the tensor panel's text begins: a gutter after each column, and the panel's padding."""
+        return self.events + self.graph + 3
+
 
 def arrange(width: int, height: int) -> Arrangement:
     """The arrangement for a terminal of `width` columns and `height` rows."""

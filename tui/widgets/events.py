@@ -7,13 +7,18 @@ from textual.message import Message
 
 from glassllm.debug.runs import next_tokens
 from glassllm.debug.snapshot import Snapshot
-from glassllm.debug.timeline import counted, event_of
+from glassllm.debug.timeline import counted, event_at, event_of
 from tui.draw.event_list import Line, head_row, line_of, line_row, lines_of, window
 from tui.draw.leaf_list import leaf_rows, next_token_rows
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, blank, text_row
 
 from .page import Panel
+
+
+NOTHING = -1
+SIGNS = 3
+"""Columns at the left in which a click opens and shuts."""
 
 
 class EventsPanel(Panel):
@@ -32,27 +37,31 @@ class EventsPanel(Panel):
         self._lines: Sequence[Line] = ()
         self._opened: frozenset[int] = frozenset()
         self._shut: frozenset[int] = frozenset()
+        self._fold_row = NOTHING  # the selected row, where the fold it is in was meant
         self._made_for: object = None
         self._top = 0
         self._list_height = 0
 
     def draw(self, snapshot: Snapshot) -> None:
-        """Show the snapshot; the block of the selection is open, the others as the user left them."""
-        self._snapshot = snapshot
+        """Show the snapshot. The blocks of position and selection open; others are as the user left them."""
+        before, self._snapshot = self._snapshot, snapshot
+        if before is None or before.position != snapshot.position:
+            self._shut = frozenset()
+        elif before.selection != snapshot.selection != self._fold_row:
+            self._shut -= {self._layer()}
         self._fold()
         self.paint()
 
     def _fold(self) -> None:
         assert self._snapshot is not None
         tape = self._snapshot.tape
-        layer = self._layer()
-        if layer is None or layer not in self._opened:
-            self._shut = frozenset() if layer is not None else self._shut
-        open_layers = (self._opened | ({layer} if layer is not None else set())) - self._shut
+        here = tape.events[event_at(tape, self._snapshot.position)].layer if tape.events else None
+        inside = {layer for layer in (here, self._layer()) if layer is not None}
+        open_layers = (self._opened | inside) - self._shut
         made_for = (id(tape), len(tape.rows), open_layers)
         if made_for != self._made_for:
             self._made_for = made_for
-            self._lines = lines_of(tape, frozenset(open_layers))
+            self._lines = lines_of(tape, open_layers)
 
     def _layer(self) -> int | None:
         """The block that the selection belongs to."""
@@ -148,7 +157,14 @@ class EventsPanel(Panel):
             if not 0 <= to < len(self._lines):
                 break
             at = to
-        self.post_message(self.Selected(self._lines[at].row))
+        self._select(self._lines[at])
+
+    def _select(self, line: Line) -> None:
+        """A fold is selected as it is; a block that is jumped into opens."""
+        if line.layers and not line.is_open:
+            self._fold_row = line.row
+            self._shut |= set(line.layers)
+        self.post_message(self.Selected(line.row))
 
     def page(self, by: int) -> None:
         self.move(by * max(self._list_height - 2, 1))
@@ -161,27 +177,41 @@ class EventsPanel(Panel):
         return True
 
     def toggle(self) -> None:
-        """Open the fold under the cursor, or close the block it is in."""
+        """Open the fold under the cursor, or shut the block it is in."""
         if self._snapshot is None:
             return
         line, layer = self._lines[self._cursor()], self._layer()
         if line.layers:
-            self._opened |= set(line.layers)
-            self._shut -= set(line.layers)
+            self._open_blocks(line.layers)
         elif layer is not None:
-            self._opened -= {layer}
-            self._shut |= {layer}
+            self._shut_block(layer)
+
+    def _open_blocks(self, layers: range) -> None:
+        self._opened |= set(layers)
+        self._shut -= set(layers)
+        self._fold()
+        self.paint()
+
+    def _shut_block(self, layer: int) -> None:
+        assert self._snapshot is not None
+        self._opened -= {layer}
+        self._shut |= {layer}
+        self._fold_row = self._snapshot.selection
         self._fold()
         self.paint()
 
     def on_click(self, event: events.Click) -> None:
+        """On a sign at the left: open or shut; elsewhere: select."""
         at = self._top + event.y - 2
         if not (0 <= event.y - 2 < self._list_height and at < len(self._lines)):
             return
         line = self._lines[at]
-        self.post_message(self.Selected(line.row))
-        if line.layers and event.x < 8:
-            self.toggle()
+        if not line.layers or event.x > SIGNS:
+            self._select(line)
+        elif line.is_open:
+            self._shut_block(line.layers.start)
+        else:
+            self._open_blocks(line.layers)
 
     def on_mouse_scroll_down(self) -> None:
         self.move(3)
