@@ -15,7 +15,6 @@ from tui.draw.text import Row, Span, blank, text_row
 
 from .page import Panel
 
-
 NOTHING = -1
 SIGNS = 3
 """Columns at the left in which a click opens and shuts."""
