@@ -19,6 +19,7 @@ from .shapes import result_shape, saved_count
 from .specs import Manifest, RowSpec, TraversalSpec
 
 LOGITS = "logits"
+INDEXED = ("embedding", "cross_entropy", "getitem")  # ops whose attributes have to lie in range
 VOCABULARY = (16 << 20, 1 << 20)  # bytes and texts
 NUMPY_FAULTS = (ValueError, TypeError, IndexError, KeyError, OverflowError, MemoryError)
 
@@ -46,6 +47,7 @@ def check_shapes(manifest: Manifest) -> None:
         if row.kind == "node":
             with about(f"row {i}, {row.name}"):
                 _check_node(manifest, row, attrs_of(manifest, row, blank))
+    _check_graph(manifest)
     for i, traversal in enumerate(manifest.traversals, 1):
         with about(f"traversal {i}"):
             _check_traversal(manifest, traversal)
@@ -69,6 +71,27 @@ def _check_node(manifest: Manifest, row: RowSpec, attrs: dict[str, Any]) -> None
         raise Fault(f"its result has the shape {row.array.shape}, its inputs make {found}")
     if [ref.shape for ref in row.saved] != [row.array.shape] * saved_count(row.op):
         raise Fault(f"{saved_count(row.op)} saved arrays of its result's shape are needed")
+
+
+def _check_graph(manifest: Manifest) -> None:
+    """Which leaves take a gradient, in which order nodes were made, and that the position is a place of a kind."""
+    rows, made = manifest.rows, {row: order for order, row in enumerate(manifest.created)}
+    taking = set()
+    for i in manifest.created:
+        sources = [s for slot, s in enumerate(rows[i].inputs) if manifest.is_carried(rows[i], slot)]
+        if any(made.get(source, -1) >= made[i] for source in sources):
+            raise Fault("created has a node before one of its inputs")
+        taking |= {source for source in sources if rows[source].kind == "leaf"}
+    if taking != set(manifest.leaves):
+        raise Fault("leaves must hold the leaves that take a gradient, and no others")
+    roots = [traversal.root for traversal in manifest.traversals]
+    for root in [*roots, *(manifest.chosen or ())[:1]]:
+        if root not in made and root not in taking:
+            raise Fault(f"row {root} takes no gradient, and nothing starts from it")
+    at, visits = manifest.position, [traversal.visits for traversal in manifest.traversals]
+    forward = sum(row.kind != "leaf" for row in rows)
+    if at.place >= [forward, *visits][at.traversal]:
+        raise Fault(f"there is no position {at.traversal}, {at.place}, {at.edges}")
 
 
 def _check_traversal(manifest: Manifest, traversal: TraversalSpec) -> None:
@@ -107,11 +130,13 @@ def _dtype(manifest: Manifest, ref: Ref) -> "np.dtype[Any]":
     return manifest.members[ref.member].dtype
 
 
-def check_values(manifest: Manifest, row: RowSpec, attrs: dict[str, Any]) -> None:
-    """Raise Fault where an id, a target or an index of a node is out of range."""
-    if row.op is not None:
-        with about(row.name):
-            check_index(row.op, [ref.shape for ref in manifest.inputs_of(row)], attrs, row.array.shape)
+def check_values(manifest: Manifest, array_of: ArrayOf) -> None:
+    """Raise Fault where an id, a target or an index is out of range; reads only the arrays that hold them."""
+    for i, row in enumerate(manifest.rows):
+        if row.op is not None and row.name in INDEXED:
+            with about(f"row {i}, {row.name}"):
+                shapes = [ref.shape for ref in manifest.inputs_of(row)]
+                check_index(row.op, shapes, attrs_of(manifest, row, array_of), row.array.shape)
 
 
 def vocabulary_of(manifest: Manifest, array_of: ArrayOf) -> tuple[str, ...]:

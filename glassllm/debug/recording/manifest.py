@@ -200,7 +200,7 @@ def _traversal(value: Json, rows: list[RowSpec], members: list[Member]) -> Trave
     if len({row for row, _ in sent}) < len(sent):
         raise Fault("a row sent twice")
     return TraversalSpec(
-        root=_root(value["root"], rows),
+        root=whole(value["root"], "its root", len(rows)),
         seed=read_ref(value["seed"], members),
         fresh=flag(value["fresh"], "fresh"),
         visits=whole(value["visits"], "its visits", len(rows) + 1),
@@ -242,12 +242,4 @@ def _chosen(value: Json, rows: list[RowSpec], members: list[Member]) -> tuple[in
         return None
     if not isinstance(value, list) or len(value) != 2:
         raise Fault(f"the chosen root must be a row and a seed, got {brief(value)}")
-    root = _root(value[0], rows)
-    return root, None if value[1] is None else read_ref(value[1], members)
-
-
-def _root(value: Json, rows: list[RowSpec]) -> int:
-    root = whole(value, "a root", len(rows))
-    if not (rows[root].tracked or rows[root].is_place):
-        raise Fault(f"row {root} takes no gradient")
-    return root
+    return whole(value[0], "a root", len(rows)), None if value[1] is None else read_ref(value[1], members)

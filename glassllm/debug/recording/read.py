@@ -7,7 +7,7 @@ from glassllm.checkpoint import Archive
 from glassllm.debug.session import Session
 
 from .encoding import Fault, Ref, as_seen
-from .fit import check_shapes
+from .fit import check_shapes, check_values, vocabulary_of
 from .manifest import CHARACTERS, read_manifest
 from .rebuild import rebuild
 from .specs import Manifest
@@ -29,7 +29,9 @@ def open_recording(path: Path, limit_bytes: int = LIMIT_BYTES) -> Session:
             check_shapes(manifest)
             for i in range(len(manifest.members)):
                 archive.verify(member_name(i))
-            return rebuild(manifest, _Arrays(archive, manifest).seen)
+            arrays = _Arrays(archive)
+            check_values(manifest, arrays.seen)
+            return rebuild(manifest, arrays.seen, vocabulary_of(manifest, arrays.seen))
         except Fault as fault:
             raise archive.fault(f"bad {RECORDING}: {fault}", SAVE_AGAIN) from None
 
@@ -55,15 +57,20 @@ def _check_members(archive: Archive, manifest: Manifest) -> None:
 
 
 class _Arrays:
-    """The arrays of the file, read-only, each member read once."""
+    """The arrays of the file, read-only, each read once and when it is first asked for."""
 
-    def __init__(self, archive: Archive, manifest: Manifest):
-        self._stored = [archive.read(member_name(i)) for i in range(len(manifest.members))]
-        for array in self._stored:
-            array.flags.writeable = False
+    def __init__(self, archive: Archive):
+        self._archive = archive
+        self._stored: dict[int, Array] = {}
         self._seen: dict[Ref, Array] = {}
 
     def seen(self, ref: Ref) -> Array:
         if ref not in self._seen:
-            self._seen[ref] = as_seen(self._stored[ref.member], ref)
+            self._seen[ref] = as_seen(self._read(ref.member), ref)
         return self._seen[ref]
+
+    def _read(self, member: int) -> Array:
+        if member not in self._stored:
+            self._stored[member] = self._archive.read(member_name(member))
+            self._stored[member].flags.writeable = False
+        return self._stored[member]

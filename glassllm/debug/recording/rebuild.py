@@ -23,7 +23,7 @@ from glassllm.debug.traversal import Traversal, VisitRecord
 from glassllm.files import printable
 
 from .encoding import ArrayOf, Fault
-from .fit import about, attrs_of, check_values, vocabulary_of
+from .fit import about, attrs_of
 from .specs import Manifest, RowSpec, TraversalSpec
 
 
@@ -98,7 +98,6 @@ class _Builder:
     def _computed(self, spec: RowSpec, row: Row) -> Row:
         """The row of a node with what its op was given, and the marks of its masks."""
         tape, attrs = self.tape, attrs_of(self.manifest, spec, self.array_of)
-        check_values(self.manifest, spec, attrs)
         op = spec.op or Op(_no_forward, spec.name, self.rules.setdefault(row.id, Remembered(spec.name)))
         inputs = [tape.rows[source] for source in spec.inputs]
         constant = [tape.is_constant(source) for source in inputs]
@@ -117,8 +116,8 @@ class _Builder:
         return Node(row.op, places, arrays, row.attrs, row.saved, y, weak(Tensor(y)))
 
 
-def rebuild(manifest: Manifest, array_of: ArrayOf) -> Session:
-    """The session as it was saved. Raises Fault where the numbers do not fit what the manifest says."""
+def rebuild(manifest: Manifest, array_of: ArrayOf, vocabulary: tuple[str, ...]) -> Session:
+    """The session as it was saved. Raises Fault where its visits cannot be pulled again."""
     built = _Builder(manifest, array_of)
     event_of: dict[int, int] = {}
     for event in manifest.events:
@@ -130,15 +129,13 @@ def rebuild(manifest: Manifest, array_of: ArrayOf) -> Session:
     tape.events = list(manifest.events)
     _put_in_order(manifest, tape)
     tape.leaves = manifest.leaves
-    if {row.id for row in tape.rows if row.kind == "leaf" and row.tracked} != set(tape.leaves):
-        raise Fault("leaves must hold the leaves that take a gradient, and no others")
     if manifest.chosen is not None:
         root, seed = manifest.chosen
-        tape.open_on(_tracked(tape, root), None if seed is None else array_of(seed))
+        tape.open_on(root, None if seed is None else array_of(seed))
     for i, traversal in enumerate(manifest.traversals, 1):
         with about(f"traversal {i}"):
             _replay(traversal, built)
-    session = Session(tape, _facts(manifest, tape, vocabulary_of(manifest, array_of)))
+    session = Session(tape, _facts(manifest, tape, vocabulary))
     _settle(session, manifest)
     return session
 
@@ -174,23 +171,13 @@ def _put_in_order(manifest: Manifest, tape: Tape) -> None:
     nodes = [place for row in manifest.created if isinstance(place := tape.place_of[row], Node)]
     for node, index in zip(nodes, sorted(node.index for node in nodes), strict=True):
         node.index = index
-    for node in nodes:
-        if any(isinstance(source, Node) and source.index >= node.index for source in node.inputs):
-            raise Fault("created has a node before one of its inputs")
-
-
-def _tracked(tape: Tape, row: int) -> int:
-    if not tape.rows[row].tracked:
-        raise Fault(f"row {row} takes no gradient")
-    return row
 
 
 def _replay(spec: TraversalSpec, built: _Builder) -> None:
     """Begin a traversal and pull its visits again."""
-    root = _tracked(built.tape, spec.root)
     for row, arrays in spec.sent:
         built.rules[row].sent = tuple(None if ref is None else built.array_of(ref) for ref in arrays)
-    traversal = built.tape.begin(root, built.array_of(spec.seed), spec.fresh)
+    traversal = built.tape.begin(spec.root, built.array_of(spec.seed), spec.fresh)
     if spec.visits > len(traversal.plan):
         raise Fault(f"{spec.visits} visits, there are {len(traversal.plan)}")
     with np.errstate(all="ignore"):  # it warned when it ran
@@ -205,8 +192,7 @@ def _settle(session: Session, manifest: Manifest) -> None:
     """Go where the session was, and select what it had selected."""
     at = manifest.position
     phase = session.places.phase(at.traversal)
-    reached = len(session.tape.traversals[at.traversal - 1].records) if at.traversal else len(phase)
-    if at.place >= reached or not min(phase.edges(at.place), 1) <= at.edges <= phase.edges(at.place):
+    if not min(phase.edges(at.place), 1) <= at.edges <= phase.edges(at.place):
         raise Fault(f"there is no position {at.traversal}, {at.place}, {at.edges}")
     drain(session.go(Position(at.traversal, at.place, at.edges), is_jump=False))
     session.selection = manifest.selection

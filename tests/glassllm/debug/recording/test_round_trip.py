@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from glassllm import GlassLM, Tensor, Tokenizer, no_grad
-from glassllm.autograd import matmul, op, reshape, softmax, transpose, tsum
 from glassllm.autograd import concat as joined
+from glassllm.autograd import matmul, op, reshape, softmax, transpose, tsum
 from glassllm.autograd.ops import OPS
 from glassllm.autograd.tensor import apply
 from glassllm.debug.commands import perform, run
@@ -377,7 +377,7 @@ def test_a_recording_opens_by_what_it_holds(session, tmp_path):
 def test_what_needs_the_model_says_so(session, again, line):
     run(session, "continue 2")
     opened = again(session)
-    with pytest.raises(CommandError, match="a recording holds (one run and )?no model"):
+    with pytest.raises(CommandError, match=r"a recording holds (one run and )?no model"):
         run(opened, line)
     assert_same_look(session, opened)
 
@@ -418,6 +418,6 @@ def test_saving_goes_slice_by_slice_and_abandoned_leaves_nothing(session, tmp_pa
 def test_numbers_it_cannot_hold(array, tmp_path):
     with record() as tape:
         Tensor(array)[0:1]
-    with pytest.raises(CommandError, match="cannot be recorded: row 0, .* numbers cannot be recorded"):
+    with pytest.raises(CommandError, match=r"cannot be recorded: row 0, .* numbers cannot be recorded"):
         run(Session.of(tape), f"save {tmp_path / 'run.npz'}")
     assert list(tmp_path.iterdir()) == []
