@@ -159,7 +159,7 @@ def _small_rows(codes: bytes, shape: tuple[int, ...], palette: Palette, kind: Ra
         code = np.pad(code, ((0, 1), (0, 0)), constant_values=levels(palette, kind) + codes_of.OUTSIDE)
     pairs = code[0::2].astype(np.intp) * every + code[1::2]
     table = _half_blocks(palette, kind)
-    for pair in np.unique(pairs).tolist():
+    for pair in np.flatnonzero(np.bincount(pairs.ravel())).tolist():
         if table[pair] is None:
             table[pair] = _half_block(palette, kind, *divmod(pair, every))
     return _looked_up(pairs, table)

@@ -4,6 +4,7 @@ A code below `levels` is a step of the ramp. Above stand the cells that no ramp 
 what was masked, what is exactly 0, what has not been computed. Goldens compare codes, never colours.
 """
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -49,8 +50,19 @@ def scale_of(array: Array, masked: Array | None = None, signed: bool | None = No
     if signed is None:
         signed = bool((values < 0).any())
     sizes = np.abs(values)
-    limit = float(np.percentile(sizes, 99.5)) if sizes.size else 1.0
+    limit = percentile(sizes, 99.5) if sizes.size else 1.0
     return Scale("diverging" if signed else "sequential", limit or float(sizes.max()))
+
+
+def percentile(values: Array, q: float) -> float:
+    """The q-th percentile of a vector, between two values in proportion.
+
+    np.percentile gives the same, but first imports all of numpy.ma, which the first frame would wait for.
+    """
+    at = q / 100 * (values.size - 1)
+    lower, upper = math.floor(at), math.ceil(at)
+    below, above = np.partition(values, (lower, upper))[[lower, upper]]
+    return float(below + (above - below) * (at - lower))
 
 
 def sample(array: Array, masked: Array | None = None) -> Array:

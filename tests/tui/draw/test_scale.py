@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from tui.draw import scale
-from tui.draw.scale import Scale, encode, pool, scale_of
+from tui.draw.scale import Scale, encode, percentile, pool, scale_of
 
 L = 63
 anything = st.floats(width=32) | st.sampled_from([0.0, np.nan, np.inf, -np.inf])
@@ -66,6 +66,11 @@ def test_a_scale_leaves_out_the_mask_and_the_top_half_percent():
 def test_a_sampled_scale_is_near_the_whole_ones():
     array = np.random.default_rng(0).normal(size=(2048, 256))
     assert scale_of(array).limit == pytest.approx(np.percentile(np.abs(array), 99.5), rel=0.05)
+
+
+@given(arrays.arrays(np.float64, st.integers(1, 400), elements=st.floats(0, 1e300)))
+def test_percentiles_are_numpys(values):
+    assert percentile(values, 99.5) == pytest.approx(np.percentile(values, 99.5), rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize(
