@@ -5,7 +5,6 @@ Nothing here imports numpy or textual before it is known that they are needed: -
 
 import argparse
 import codecs
-import difflib
 import io
 import os
 import re
@@ -15,12 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .usage import INTERRUPTED, PROGRAM, Parser, refuse
+
 if TYPE_CHECKING:
     from .settings import Settings
-
-PROGRAM = "glassllm-tui"
-USAGE_FAULT = 2
-INTERRUPTED = 130
 
 
 def is_program(path: str | None) -> bool:
@@ -28,11 +25,8 @@ def is_program(path: str | None) -> bool:
     return path is not None and path.endswith(".py")
 
 
-class Parser(argparse.ArgumentParser):
-    """argparse, with faults in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        refuse(f"{message.removeprefix('argument ')}; see {PROGRAM} --help")
+class Words(Parser):
+    """What stands on the shell's line."""
 
     def parse(self, words: Sequence[str] | None) -> argparse.Namespace:
         """The words' meaning; for an option that does not exist the nearest one is named.
@@ -49,12 +43,7 @@ class Parser(argparse.ArgumentParser):
             options, unknown = self.parse_known_args(given)
         options.arguments = []
         if unknown:
-            known = re.findall(r"--[a-z-]+", self.format_help())
-            near = difflib.get_close_matches(unknown[0].partition("=")[0], known, n=1)
-            refuse(
-                f"{unknown[0]}: not understood; "
-                + (f"did you mean {near[0]}?" if near else f"see {PROGRAM} --help")
-            )
+            self.refuse_unknown(unknown[0])
         return options
 
 
@@ -64,13 +53,6 @@ class Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
         print(f"{PROGRAM} {version()}")
         raise SystemExit(0)
-
-
-def refuse(message: str) -> NoReturn:
-    """Print one line on stderr and leave with exit code 2; control characters are shown, never sent."""
-    safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
-    print(f"{PROGRAM}: {safe}", file=sys.stderr)
-    raise SystemExit(USAGE_FAULT)
 
 
 def ids(text: str) -> list[int]:
@@ -91,9 +73,9 @@ def size(text: str) -> tuple[int, int]:
     return columns, rows
 
 
-def parser() -> Parser:
+def parser() -> Words:
     """The words the command takes."""
-    made = Parser(
+    made = Words(
         prog=PROGRAM,
         description="Step forward and backward through a small language model and its gradients.",
         epilog="Without a terminal, and with --report or --json, a report is printed instead.",
