@@ -62,7 +62,7 @@ def test_drawing_knows_neither_screen_nor_tensor():
 
 
 def test_only_the_engine_s_thread_holds_a_session():
-    assert violations(session_holders, "tui", but=("tui.app", "tui.report")) == []
+    assert violations(session_holders, "tui", but=("tui.app", "tui.report", "tui.breakpoint")) == []
 
 
 def test_private_doors_stay_shut_but_for_one():
@@ -80,8 +80,10 @@ def test_only_contributions_comes_by_a_rule():
     assert violations(rule_holders, "glassllm", "tui", but=("glassllm.autograd.graph",)) == []
 
 
-def test_no_file_runs_what_data_says():
-    assert violations(code_from_data, "glassllm", "tui") == []
+def test_no_file_runs_what_data_says_but_a_user_s_own_program():
+    assert violations(code_from_data, "glassllm", "tui", but=("glassllm.debug.script",)) == []
+    runs = violations(code_from_data, "glassllm.debug.script")
+    assert {line.rpartition(" ")[2] for line in runs} == {"compile", "exec"}
 
 
 def test_files_are_short_and_say_what_they_are():

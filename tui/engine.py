@@ -167,6 +167,11 @@ class Engine:
                 self._running.is_cancelled = True
             self._changed.notify()
 
+    def wait(self) -> None:
+        """Wait until a slice that ran when the engine was closed has ended; for a process that goes on."""
+        if self._thread.ident is not None:
+            self._thread.join()
+
     # On the engine thread
 
     def assert_engine_thread(self) -> None:

@@ -1,8 +1,8 @@
 """Which line of which program applied an op: the frames above it, told apart by the files they stand in."""
 
-import sys
 from enum import Enum
 from functools import cache
+from inspect import currentframe
 from pathlib import Path
 from types import FrameType
 
@@ -36,7 +36,7 @@ def made_at() -> tuple[Origin, ...]:
 
     Costs a walk up the stack: only while recording.
     """
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = currentframe()
     while frame is not None and side_of(frame.f_code.co_filename) in (Side.ENGINE, Side.DEBUGGER):
         frame = frame.f_back
     if frame is None:
@@ -61,7 +61,7 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
 
 def user_frames() -> list[FrameType]:
     """The user's frames on the stack, innermost first, up to where the debugger runs the program."""
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = currentframe()
     while frame is not None and side_of(frame.f_code.co_filename) is not Side.USER:
         frame = frame.f_back
     found = []

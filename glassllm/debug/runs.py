@@ -119,8 +119,14 @@ def loss_of(tape: Tape) -> float | None:
     return float(losses[-1].item()) if losses and losses[-1].size == 1 else None
 
 
+def value_at_root(tape: Tape) -> float | None:
+    """What traversals start from by default, where that is one number."""
+    root = tape.default_root
+    return None if root is None or tape.rows[root].array.size != 1 else float(tape.rows[root].array.item())
+
+
 def graph_facts(tape: Tape, name: str) -> RunFacts:
-    """What there is to say of a recording that no model run made."""
+    """What there is to say of a recording that no model run made; its loss is then what its root is."""
     made = [tape.rows[row] for row in tape.forward]
     return RunFacts(
         name=name,
@@ -131,7 +137,7 @@ def graph_facts(tape: Tape, name: str) -> RunFacts:
         dtype=str(made[-1].array.dtype) if made else "",
         tracked=any(row.tracked for row in made),
         fused=False,
-        loss=loss_of(tape),
+        loss=loss_of(tape) if tape.events else value_at_root(tape),
         events=len(tape.events),
         nodes=tape.node_count,
         parameters=sum(row.array.size for row in tape.rows if row.parameter),

@@ -74,7 +74,6 @@ class Script:
         facts = graph_facts(tape, self.path.name)
         return tape, replace(
             facts,
-            loss=_scalar(tape) if facts.loss is None else facts.loss,
             notes=tuple(notes),
             printed=output.lines,
             exit_code=ending.exit_code,
@@ -82,7 +81,12 @@ class Script:
         )
 
     def open_on(self, root: Tensor) -> None:
-        """Have this Tensor opened when the program has ended; for the program itself to call."""
+        """Have this Tensor opened when the program has ended; for the program itself to call.
+
+        Raises ValueError for a Tensor that no op made.
+        """
+        if root.node is None:
+            raise ValueError("this Tensor has no graph behind it: no op made it while tracking was on")
         self._recorder.choose(root)
 
     def _hear(self) -> None:
@@ -194,9 +198,3 @@ def _stands_in(folder: Path, module: str) -> bool:
     """Whether a module was imported from this folder."""
     file = getattr(sys.modules.get(module), "__file__", None)
     return isinstance(file, str) and Path(file).parent == folder
-
-
-def _scalar(tape: Tape) -> float | None:
-    """The value that the default traversal starts from, where that is a single one."""
-    root = tape.default_root
-    return None if root is None or tape.rows[root].array.size != 1 else float(tape.rows[root].array.reshape(()))

@@ -180,7 +180,7 @@ class FakeApp:
 
     made: list["FakeApp"] = []
 
-    def __init__(self, path, text=None, ids=None, *, settings, faults, log_file):
+    def __init__(self, path, text=None, ids=None, *, settings, faults, log_file, arguments, root):
         self.given = (path.name, text, ids, settings.theme)
         self.settings, self.faults, self.log_file = settings, faults, log_file
         self.refusal, self.return_code = "", 0

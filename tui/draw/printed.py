@@ -1,6 +1,6 @@
 """The log: what the program printed, in order, then what the debugger said."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from glassllm.debug.snapshot import Line
 
@@ -10,7 +10,7 @@ from .text import Span
 ERR = "err  "
 
 
-def log_listing(printed: Sequence[Line], said: Sequence[str]) -> Listing:
+def log_listing(printed: Sequence[Line], said: Collection[str]) -> Listing:
     """Lines of stderr are marked where stdout has some too; the debugger's own are of less weight."""
     streams = {line.stream for line in printed}
     marks = {"err": ERR, "out": " " * len(ERR)} if len(streams) > 1 else {"err": "", "out": ""}
