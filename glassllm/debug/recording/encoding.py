@@ -165,6 +165,15 @@ def as_seen(stored: Array, ref: Ref) -> Array:
     return dense.transpose(np.argsort(ref.axes)) if ref.axes else dense
 
 
+def number(value: Json) -> float | None:
+    """A float as `encode` writes it, or None."""
+    if value is None or isinstance(value, float):
+        return value
+    if isinstance(value, dict) and list(value) == ["float"] and value["float"] in ("nan", "inf", "-inf"):
+        return float(value["float"])
+    raise Fault(f"must be a number, got {brief(value)}")
+
+
 def decode(value: Json, members: list[Member], array_of: ArrayOf, depth: int = 0) -> Any:
     """The attribute that `encode` wrote. Raises Fault for anything else."""
     if depth > DEEPEST:
@@ -180,8 +189,8 @@ def decode(value: Json, members: list[Member], array_of: ArrayOf, depth: int = 0
         return array_of(read_ref(content, members))
     if tag == "ellipsis" and content is True:
         return ...
-    if tag == "float" and content in ("nan", "inf", "-inf"):
-        return float(content)
+    if tag == "float":
+        return number(value)
     if tag == "tuple" and isinstance(content, list):
         return tuple(decode(part, members, array_of, depth + 1) for part in content)
     if tag == "slice" and isinstance(content, list) and len(content) == 3:

@@ -9,7 +9,7 @@ from glassllm.autograd.ops import OPS
 from glassllm.debug.snapshot import Event, Origin, Position
 from glassllm.files import brief
 
-from .encoding import Fault, Json, Member, Ref, read_member, read_ref
+from .encoding import Fault, Json, Member, Ref, number, read_member, read_ref
 from .shapes import SHAPES
 from .specs import RESULT, Manifest, RowSpec, TraversalSpec
 from .values import LARGEST, distinct, each, fields, flag, line, list_of, parse, whole
@@ -24,7 +24,7 @@ FIELDS = {
     "created", "vocabulary", "origins", "chosen",
 }  # fmt: skip
 OPTIONAL = {"created", "vocabulary", "origins", "chosen"}
-FACTS = {"name", "tokens", "ids", "targets", "dtype", "tracked", "fused", "parameters", "notes"}
+FACTS = {"name", "tokens", "ids", "targets", "dtype", "tracked", "fused", "loss", "parameters", "notes"}
 OF_A_PROGRAM = {"printed", "exit_code", "fault"}
 LEAF = {"leaf", "array", "scope", "at", "parameter", "place"}
 NOTE = {"note", "array", "scope", "at"}
@@ -87,6 +87,7 @@ def _facts(value: Json) -> dict[str, Any]:
     for key in ("tracked", "fused"):
         flag(facts[key], key)
     whole(facts["parameters"], "parameters", 2**63)
+    number(facts["loss"])
     for key in ("ids", "targets"):
         each(list_of(facts[key], key), f"{key}, number", lambda i: whole(i, "an id", LARGEST))
     each(list_of(facts["notes"], "notes", 100), "note", lambda note: line(note, "a note"))

@@ -14,7 +14,6 @@ from glassllm.autograd.graph import Node, Place
 from glassllm.autograd.ops import Array, Op
 from glassllm.autograd.tensor import Tensor
 from glassllm.debug.masks import masked_by
-from glassllm.debug.runs import loss_of
 from glassllm.debug.session import Session, drain
 from glassllm.debug.snapshot import CommandError, Line, Position, Row, RunFacts
 from glassllm.debug.snapshot import Fault as ProgramFault
@@ -22,7 +21,7 @@ from glassllm.debug.tape import Tape
 from glassllm.debug.traversal import Traversal, VisitRecord
 from glassllm.files import printable
 
-from .encoding import ArrayOf, Fault
+from .encoding import ArrayOf, Fault, number
 from .fit import about, attrs_of
 from .specs import Manifest, RowSpec, TraversalSpec
 
@@ -151,7 +150,7 @@ def _facts(manifest: Manifest, tape: Tape, vocabulary: tuple[str, ...]) -> RunFa
         dtype=facts["dtype"],
         tracked=facts["tracked"],
         fused=facts["fused"],
-        loss=loss_of(tape),
+        loss=number(facts["loss"]),
         events=len(tape.events),
         nodes=tape.node_count,
         parameters=facts["parameters"],

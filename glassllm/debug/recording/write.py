@@ -143,6 +143,7 @@ def _facts(facts: RunFacts) -> dict[str, Json]:
         "dtype": _line(facts.dtype),
         "tracked": facts.tracked,
         "fused": facts.fused,
+        "loss": encode(facts.loss, Members()),
         "parameters": facts.parameters,
         "notes": [_line(note) for note in facts.notes],
         **_of_a_program(facts),

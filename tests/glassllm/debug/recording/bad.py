@@ -1,4 +1,4 @@
-"""Bad recordings: what is wrong, the words that must say so, and how to make one from a good manifest and arrays."""
+"""Bad recordings: what is wrong, the words that must say so, and how to make one of a good one's parts."""
 
 import json
 
@@ -121,6 +121,8 @@ BAD = {
     "tokens numbers": ("tokens must be texts", changed("facts", "tokens", to=[1])),
     "notes": ("notes must be a list", changed("facts", "notes", to="x")),
     "parameters": ("parameters must be an integer", changed("facts", "parameters", to=1.5)),
+    "loss": ("must be a number", changed("facts", "loss", to="low")),
+    "loss of another kind": ("must be a number", changed("facts", "loss", to={"float": []})),
     "printed": ("a printed line must be", changed("facts", "printed", to=[["out"]])),
     "printed where": ("a printed line must be", changed("facts", "printed", to=[[[], "x"]])),
     "fault": ("kind is missing", changed("facts", "fault", to={"text": "", "traceback": []})),
