@@ -1,5 +1,6 @@
 """The application: one engine thread behind, one screen in front, and messages between them."""
 
+import gc
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -90,9 +91,10 @@ class GlassApp(App[None]):
         from .screens import debug
 
         assert debug
-        if self.path.suffix != PROGRAM:
-            return open_file(self.path, self._text, self._ids)
-        return open_script(self._script())
+        is_program = self.path.suffix == PROGRAM
+        opened = open_script(self._script()) if is_program else open_file(self.path, self._text, self._ids)
+        gc.freeze()  # what is there by now stays; looking it through for garbage would hold up frames
+        return opened
 
     def _script(self) -> "Script":
         """The program, which stops at its next op when its task is cancelled, and says from time to time how far

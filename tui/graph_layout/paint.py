@@ -58,6 +58,7 @@ class Moment:
         self.selected = graph.item_of(snapshot.selection)
         self.direction = "bwd" if self.is_back else "fwd"
         self.states = EdgeStates(self)
+        self._signs: dict[tuple[object, ...], tuple[str, Style]] = {}
 
     @property
     def group(self) -> str:
@@ -75,11 +76,15 @@ class Moment:
         return "muted" if state == DONE else self.direction
 
     def lines(self, cells: Sequence[Cell], shift: int, bg: str = "panel") -> list[Piece]:
-        pieces = []
-        for cell in cells:
+        return [Piece(cell.x + shift, *self._drawn(cell, bg)) for cell in cells]
+
+    def _drawn(self, cell: Cell, bg: str) -> tuple[str, Style]:
+        """The sign of a cell's lines and its style: found once for all cells that the same edges pass alike."""
+        key = (*cell[1:], bg)
+        if key not in self._signs:
             glyph, state = cell.glyph(self.states)
-            pieces.append(Piece(cell.x + shift, glyph, self.palette.style(self.color_of(state), bg)))
-        return pieces
+            self._signs[key] = glyph, self.palette.style(self.color_of(state), bg)
+        return self._signs[key]
 
 
 class EdgeStates(Sequence[int]):

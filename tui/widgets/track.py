@@ -1,5 +1,7 @@
 """The track: the whole timeline in one row. Forward at the left, the way back mirrored at the right of the bar."""
 
+from itertools import groupby
+
 from textual import events
 from textual.message import Message
 
@@ -25,7 +27,7 @@ def track_row(snapshot: Snapshot, width: int, palette: Palette) -> Row:
         label(back, (total - 1 - final) // per_cell, str(layer))
     bar = Span("┃", "bwd") if is_back else Span("│", "line")
     margin = (width - 2 * half - 1) // 2
-    return text_row([Span(" " * margin), *forward, bar, *back], width, palette, "bg")
+    return text_row([Span(" " * margin), *joined([*forward, bar, *back])], width, palette, "bg")
 
 
 def scale(total: int, width: int) -> tuple[int, int]:
@@ -50,6 +52,12 @@ def label(half: list[Span], start: int, text: str) -> None:
         if at < len(half) and half[at].text != "▶":
             fg = half[at].fg if half[at].text == "━" else "faint"
             half[at] = Span(sign, fg if sign.strip() else "text")
+
+
+def joined(spans: list[Span]) -> list[Span]:
+    """Neighbours in one style as one span."""
+    runs = (list(run) for _, run in groupby(spans, key=lambda span: span[1:]))
+    return [run[0]._replace(text="".join(span.text for span in run)) for run in runs]
 
 
 def block_starts(snapshot: Snapshot) -> list[tuple[int, int, int]]:
