@@ -1,14 +1,27 @@
 """Checkpoints: named arrays and dicts <-> one .npz; sizes checked first, written whole, never pickled."""
 
 from glassllm.checkpoint.archive import Archive, CheckpointError, Header, write_npz, writing_npz
-from glassllm.checkpoint.checkpoint import Checkpoint, load_checkpoint, save_checkpoint, tokenizer_path
+from glassllm.checkpoint.checkpoint import (
+    Checkpoint,
+    check_weights,
+    checkpoint_arrays,
+    load_checkpoint,
+    read_checkpoint,
+    read_config,
+    save_checkpoint,
+    tokenizer_path,
+)
 
 __all__ = [
     "Archive",
     "Checkpoint",
     "CheckpointError",
     "Header",
+    "check_weights",
+    "checkpoint_arrays",
     "load_checkpoint",
+    "read_checkpoint",
+    "read_config",
     "save_checkpoint",
     "tokenizer_path",
     "write_npz",

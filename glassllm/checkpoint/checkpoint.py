@@ -43,20 +43,26 @@ class Checkpoint:
 def load_checkpoint(path: StrPath, limit_bytes: int = LIMIT_BYTES) -> Checkpoint:
     """Read a checkpoint. CheckpointError for any file that is not one or asks for more than `limit_bytes`."""
     with Archive(path) as archive:
-        config = _read_config(archive, limit_bytes)
-        shapes = config.parameter_shapes()
-        _check_weights(archive, shapes, limit_bytes)
-        tokenizer = _read_tokenizer(archive, config)
-        meta = _read_meta(archive)
-        sample = _read_sample(archive, config)
-        for name in shapes:
-            archive.verify(name)
-        weights = {name: archive.read(name) for name in shapes}
-        warnings = [*_extra_members(archive, shapes), *_unnamed_ids(tokenizer, config)]
+        return read_checkpoint(archive, limit_bytes)
+
+
+def read_checkpoint(archive: Archive, limit_bytes: int = LIMIT_BYTES) -> Checkpoint:
+    """`load_checkpoint` from an archive that is open; what else it holds is left unread."""
+    config = read_config(archive, limit_bytes)
+    shapes = config.parameter_shapes()
+    check_weights(archive, shapes, limit_bytes)
+    tokenizer = _read_tokenizer(archive, config)
+    meta = _read_meta(archive)
+    sample = _read_sample(archive, config)
+    for name in shapes:
+        archive.verify(name)
+    weights = {name: archive.read(name) for name in shapes}
+    warnings = [*_extra_members(archive, shapes), *_unnamed_ids(tokenizer, config)]
     return Checkpoint(config, weights, tokenizer, meta, sample, tuple(warnings))
 
 
-def _read_config(archive: Archive, limit_bytes: int) -> Config:
+def read_config(archive: Archive, limit_bytes: int = LIMIT_BYTES) -> Config:
+    """The config of an archive, once it is known that its model fits and may be there."""
     if CONFIG not in archive:
         raise archive.fault(f"no {CONFIG} in it: not a checkpoint", SAVE_AGAIN)
     text = archive.text(CONFIG, JSON_BYTES)
@@ -78,7 +84,8 @@ def _check_limit(archive: Archive, needed: int, limit_bytes: int) -> None:
         raise archive.fault(f"the model needs {sizes}", "raise the limit if you trust the file")
 
 
-def _check_weights(archive: Archive, shapes: Mapping[str, Shape], limit_bytes: int) -> None:
+def check_weights(archive: Archive, shapes: Mapping[str, Shape], limit_bytes: int = LIMIT_BYTES) -> None:
+    """Raise CheckpointError unless there are floats of each name and shape, no larger than the limit in all."""
     total = 0
     for name, shape in shapes.items():
         if name not in archive:
@@ -176,6 +183,18 @@ def save_checkpoint(
     sample: Iterable[int] | None = None,
 ) -> None:
     """Write what `load_checkpoint` reads, whole or not at all. ValueError if the weights are not the config's."""
+    write_npz(path, checkpoint_arrays(config, weights, tokenizer=tokenizer, meta=meta, sample=sample))
+
+
+def checkpoint_arrays(
+    config: Config,
+    weights: Mapping[str, Array],
+    *,
+    tokenizer: Tokenizer | None = None,
+    meta: Mapping[str, Any] | None = None,
+    sample: Iterable[int] | None = None,
+) -> dict[str, Array]:
+    """The members of a checkpoint's file by name. ValueError if the weights are not the config's."""
     arrays: dict[str, Array] = {CONFIG: np.array(config.to_json())}
     for name, shape in config.parameter_shapes().items():
         weight = np.asarray(weights[name]) if name in weights else None
@@ -191,4 +210,4 @@ def save_checkpoint(
         arrays[META] = np.array(json.dumps(meta))
     if sample is not None:
         arrays[SAMPLE] = np.asarray(sample, np.int64)
-    write_npz(path, arrays)
+    return arrays
