@@ -7,6 +7,7 @@ from glassllm.autograd import tensor as engine
 from .runs import ModelRun
 from .search import find_cell
 from .session import Session, Work
+from .slices import Sliced
 from .snapshot import CommandError
 from .traversal import Traversal
 
@@ -18,20 +19,20 @@ def backward(session: Session, root: str | None = None, seed: float = 1.0) -> Wo
     cell or, without a cell, everywhere. Raises CommandError for a root that takes no gradient.
     """
     tape = session.tape
-    row, cell = (_default_root(session), None) if root is None else _root(session, root)
+    row, cell = (_default_root(session), None) if root is None else (yield from _root(session, root))
     shape = tape.rows[row].array.shape
     values = np.full(shape, seed)
     if cell is not None:
         values = np.zeros(shape)
         values[cell] = seed
-    return _begin(session, row, values)
+    yield from _begin(session, row, values)
 
 
 def _begin(session: Session, row: int, seed: np.ndarray) -> Work:
     under_way = len(session.tape.traversals)
     if under_way and not session.tape.traversals[-1].is_over:
         yield from session.go(session.places.end(under_way))
-    session.begin(row, seed)
+    yield from session.begin(row, seed)
     yield from session.go(session.places.whole(under_way + 1, 0))
 
 
@@ -41,8 +42,8 @@ def _default_root(session: Session) -> int:
     return session.tape.default_root
 
 
-def _root(session: Session, spec: str) -> tuple[int, tuple[int, ...] | None]:
-    row, cell = find_cell(session.tape, session.axes, spec, session.selection)
+def _root(session: Session, spec: str) -> Sliced[tuple[int, tuple[int, ...] | None]]:
+    row, cell = yield from find_cell(session.tape, session.axes, spec, session.selection)
     if not session.tape.rows[row].tracked:
         remedy = "choose a node that does" if session.tape.leaves else _untracked(session)
         raise CommandError(f"{session.short(row)} takes no gradient; {remedy}")

@@ -4,6 +4,7 @@ Every element is counted once: negative, zero, positive, NaN, ±Inf or masked.
 """
 
 from dataclasses import fields
+from operator import attrgetter
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from .snapshot import Health
 
 COUNTED = [field.name for field in fields(Health)][2:]  # all but shape and dtype
 MOMENTS = COUNTED.index("negative")  # so many of them are no counts
+numbers_of = attrgetter(*COUNTED)
 SAFE_EXPONENT = 400  # the squares of numbers up to 2**±400 neither overflow nor vanish in float64
 
 
@@ -53,9 +55,12 @@ class HealthTable:
         self._numbers = np.zeros((0, len(COUNTED)))
         self._known = bytearray()
 
+    def __contains__(self, row: int) -> bool:
+        return row < len(self._known) and bool(self._known[row])
+
     def get(self, row: int, array: Array) -> Health | None:
-        """The Health of `array`, if it was put here."""
-        if row >= len(self._known) or not self._known[row]:
+        """The Health of the row's array, if it was put here."""
+        if row not in self:
             return None
         moments, counts = np.split(self._numbers[row], [MOMENTS])
         return Health(array.shape, str(array.dtype), *moments.tolist(), *map(int, counts))
@@ -67,7 +72,7 @@ class HealthTable:
             grown[: len(self._known)] = self._numbers
             self._numbers = grown
             self._known.extend(bytes(rows - len(self._known)))
-        self._numbers[row] = [getattr(health, name) for name in COUNTED]
+        self._numbers[row] = numbers_of(health)
         self._known[row] = True
 
 

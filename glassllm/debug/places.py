@@ -5,7 +5,7 @@ Nothing is computed here: the order of places and contributions is known before 
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from .plan import Plan
 from .snapshot import Position
@@ -38,15 +38,18 @@ class Phase:
         """The places an event-step stops at: those of events, or all in a run without any."""
         if not self._tape.events:
             return range(len(self.rows))
-        return [place for place, row in enumerate(self.rows) if self._tape.rows[row].event >= 0]
+        events = self._tape.rows.events
+        return [place for place, row in enumerate(self.rows) if events[row] >= 0]
 
     @cached_property
     def starts(self) -> list[int]:
         """The first place of each block, and of each part between blocks."""
-        blocks = [block_of(self._tape.rows[row].scope) for row in self.rows]
+        scopes = self._tape.rows.scopes
+        blocks = [block_of(scopes[row]) for row in self.rows]
         return [i for i in range(len(blocks)) if i == 0 or blocks[i] != blocks[i - 1]]
 
 
+@lru_cache(4096)
 def block_of(scope: str) -> str:
     """`blocks.1` of `blocks.1.attn.q`: the path up to its first number; empty where there is none."""
     parts = scope.split(".")
@@ -75,6 +78,11 @@ class Places:
     def whole(self, traversal: int, place: int) -> Position:
         """A place with all of its contributions delivered."""
         return Position(traversal, place, self.phase(traversal).edges(place))
+
+    @cached_property
+    def stops(self) -> Sequence[int]:
+        """The rows that one moves through event by event, sorted: those of events, or all nodes without any."""
+        return sorted({event.row for event in self.tape.events}) or self.tape.forward
 
     # The ends
 

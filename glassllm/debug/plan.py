@@ -6,7 +6,7 @@ thousand visits is small, and any moment of it is found without a walk.
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -14,17 +14,16 @@ import numpy as np
 from glassllm.autograd.graph import Node, Place, Reach
 from glassllm.autograd.ops import Array
 
-from .slices import Slice
+from .slices import Slice, Sliced
 from .snapshot import Row
 
 Numbers: TypeAlias = "array[int]"
-Planning: TypeAlias = Generator[tuple[int, int], None, "Plan"]
 
 
 class Plan:
     """The visits from one root, in row ids, and where each row's contributions come from."""
 
-    def __init__(self, root: int, places: Sequence[Place | None]):
+    def __init__(self, root: int, places: Sequence[Place]):
         self.root = root
         self.order: Sequence[int] = ()
         self._places = places
@@ -37,8 +36,8 @@ class Plan:
 
     @classmethod
     def making(
-        cls, root: int, rows: Sequence[Row], forward: Sequence[int], places: Sequence[Place | None]
-    ) -> Planning:
+        cls, root: int, rows: Sequence[Row], forward: Sequence[int], places: Sequence[Place]
+    ) -> "Sliced[Plan]":
         """Make the plan in slices. `places` are those of the rows in the graph, None where they have none."""
         plan, start = cls(root, places), places[root]
         made = [(node.index, row) for row in forward if isinstance(node := places[row], Node)]

@@ -9,7 +9,7 @@ from typing import Any
 from glassllm.autograd.ops import Array
 
 from .health import health_of, norm_of
-from .session import Session
+from .session import Session, drain
 from .snapshot import CommandError, Event, Health, Position, Row
 from .words import path
 
@@ -63,7 +63,7 @@ def _run_back(session: Session) -> Position | None:
     if tape.default_root is None:
         return None
     if not tape.traversals:
-        session.begin(tape.default_root)
+        drain(session.begin(tape.default_root))
     first = tape.traversals[0]
     while not first.is_finished:
         try:

@@ -81,6 +81,9 @@ class Rows(Sequence[Row]):
     def kind(self, i: int) -> Kind:
         return KINDS[self._flags[i] & 3]
 
+    def masked(self, i: int) -> Array | None:
+        return self._masked.get(i)
+
     def is_tracked(self, i: int) -> bool:
         return bool(self._flags[i] & TRACKED)
 
@@ -90,7 +93,11 @@ class Rows(Sequence[Row]):
     def inputs(self, i: int) -> Sequence[int]:
         return self._inputs[self._ends[i] : self._ends[i + 1]]
 
-    def uses(self, i: int) -> Sequence[tuple[int, int]]:
+    def users(self, i: int) -> list[int]:
+        """The rows that use a row, in order."""
+        return self.uses(i).users()
+
+    def uses(self, i: int) -> "UsesOf":
         """(row, input slot) of each use of a row, in order."""
         if self._uses.rows != len(self):
             self._uses = Uses(self._inputs, self._ends)
@@ -150,6 +157,12 @@ class UsesOf(Sequence[tuple[int, int]]):
 
     def __len__(self) -> int:
         return len(self._places)
+
+    def users(self) -> list[int]:
+        """The rows that use it, each once."""
+        edges = self._uses.order[self._places.start : self._places.stop]
+        found: list[int] = np.unique(np.searchsorted(self._uses.ends, edges, "right") - 1).tolist()
+        return found
 
     @overload
     def __getitem__(self, i: int) -> tuple[int, int]: ...

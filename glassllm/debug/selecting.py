@@ -1,15 +1,20 @@
 """Commands that move the selection: what the panels show. They run nothing and leave the position alone."""
 
+from bisect import bisect_left
+from collections.abc import Sequence
+
 from .health import health_of
 from .search import find_rows
 from .session import Session, Work
+from .slices import Slice
 from .snapshot import CommandError, Health
 from .timeline import counted
 from .words import path, shape_text
 
 
-def select(session: Session, target: str) -> None:
-    _show(session, session.find(target))
+def select(session: Session, target: str) -> Work:
+    row = yield from session.finding(target)
+    _show(session, row)
 
 
 def _show(session: Session, row: int, words: str = "") -> None:
@@ -34,36 +39,43 @@ def select_previous(session: Session, count: int = 1) -> None:
 
 def _move(session: Session, by: int) -> None:
     """To another event's row, or to another node where there are no events; the ends hold."""
-    tape = session.tape
-    stops = list(dict.fromkeys(event.row for event in tape.events)) or tape.forward
-    before = sum(row < session.selection for row in stops)
-    is_between = session.selection not in stops
-    goal = before + by - (is_between and by > 0)
-    _show(session, stops[min(max(goal, 0), len(stops) - 1)])
+    stops = session.places.stops
+    _show(session, stops[min(max(_beside(stops, session.selection, by), 0), len(stops) - 1)])
 
 
-def producer(session: Session, count: int = 1) -> None:
+def _beside(rows: Sequence[int], row: int, by: int) -> int:
+    """The index in sorted `rows`, `by` places from a row that may stand between two of them."""
+    at = bisect_left(rows, row)
+    is_between = at == len(rows) or rows[at] != row
+    return at + by - (is_between and by > 0)
+
+
+def producer(session: Session, count: int = 1) -> Work:
     """To what the selected row was computed from; where there are several, another one each time."""
-    for _ in range(count):
-        row = session.tape.rows[session.selection]
-        sources = sorted(dict.fromkeys(row.inputs), key=lambda i: not _is_computed(session, i))
+    for done in range(count):
+        row, pace = session.selection, Slice()
+        sources = sorted(dict.fromkeys(session.tape.rows.inputs(row)), key=lambda i: not _is_computed(session, i))
         if not sources:
-            raise CommandError(f"{session.short(row.id)} was computed from nothing: it was given")
-        _turn(session, "producer", row.id, sources)
+            raise CommandError(f"{session.short(row)} was computed from nothing: it was given")
+        _turn(session, "producer", row, sources)
+        if pace.is_full():
+            yield done, count
 
 
 def _is_computed(session: Session, row: int) -> bool:
-    return session.tape.rows[row].kind != "leaf" or session.tape.rows[row].parameter
+    return session.tape.rows.kind(row) != "leaf" or session.tape.rows.is_parameter(row)
 
 
-def consumer(session: Session, count: int = 1) -> None:
+def consumer(session: Session, count: int = 1) -> Work:
     """To what the selected row is used by; where there are several, another one each time."""
-    for _ in range(count):
-        row = session.selection
-        users = list(dict.fromkeys(consumer for consumer, _ in session.tape.consumers(row)))
+    for done in range(count):
+        row, pace = session.selection, Slice()
+        users = session.tape.rows.users(row)
         if not users:
             raise CommandError(f"{session.short(row)} is used by nothing")
         _turn(session, "consumer", row, users)
+        if pace.is_full():
+            yield done, count
 
 
 def _turn(session: Session, way: str, row: int, choices: list[int]) -> None:
@@ -74,13 +86,12 @@ def _turn(session: Session, way: str, row: int, choices: list[int]) -> None:
     _show(session, choices[i], f"  {way} of {session.short(row)}{many}")
 
 
-def search(session: Session, pattern: str) -> None:
+def search(session: Session, pattern: str) -> Work:
     """Select the first match after the selection, and keep all of them for `match`."""
-    session.matches = find_rows(session.tape, pattern)
+    session.matches = yield from find_rows(session.tape, pattern)
     if not session.matches:
         raise CommandError(f"nothing matches {pattern}; patterns go by segment, as in blocks.*.attn.softmax")
-    at = next((i for i, row in enumerate(session.matches) if row >= session.selection), 0)
-    _show_match(session, at)
+    _show_match(session, bisect_left(session.matches, session.selection) % len(session.matches))
 
 
 def match_next(session: Session, count: int = 1) -> None:
@@ -94,9 +105,7 @@ def match_previous(session: Session, count: int = 1) -> None:
 def _to_match(session: Session, by: int) -> None:
     if not session.matches:
         raise CommandError("nothing was searched for yet; search PATTERN does")
-    before = sum(row < session.selection for row in session.matches)
-    is_between = session.selection not in session.matches
-    _show_match(session, (before + by - (is_between and by > 0)) % len(session.matches))
+    _show_match(session, _beside(session.matches, session.selection, by) % len(session.matches))
 
 
 def _show_match(session: Session, i: int) -> None:
@@ -108,12 +117,14 @@ def non_finite(session: Session) -> Work:
     tape = session.tape
     order = [*tape.leaves, *tape.forward]
     start = order.index(session.selection) + 1 if session.selection in order else 0
+    pace = Slice()
     for done, row in enumerate([*order[start:], *order[:start]], 1):
         for what, health in (("", tape.count_health(row)), (" in its gradient", _gradient_health(session, row))):
             if health is not None and (health.nan or health.inf):
                 _show(session, row, f"  NaN {health.nan}, Inf {health.inf}{what}")
                 return
-        yield done, len(order)
+        if pace.is_full(tape.rows.arrays[row].size):
+            yield done, len(order)
     session.say(("every value and gradient here is finite", "text"))
 
 

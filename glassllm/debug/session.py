@@ -6,6 +6,7 @@ the session at a place it has really reached.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Protocol
 
 from glassllm.autograd.ops import Array
@@ -19,9 +20,10 @@ from .places import Places
 from .recorder import tape_of
 from .runs import ModelRun, graph_facts
 from .search import find_row
+from .slices import Slice, Sliced, finished
 from .snapshot import CommandError, Health, Position, RunFacts, Said, Snapshot, Tone
 from .tape import Tape
-from .words import at_place, in_short, path, short
+from .words import at_place, in_short, path_of, short
 
 Work = Iterator[tuple[int, int]]  # yields (done, total)
 Step = Callable[[Position], Position | None]
@@ -122,12 +124,20 @@ class Session:
         """The row's name within its block."""
         return short(self.tape, self.tape.rows[row])
 
+    def preparing(self) -> Work:
+        """Find out how the first traversal will go; without this the first snapshot does."""
+        if self.tape.default_root is not None:
+            yield from self.tape.planning(self.tape.default_root)
+
     def statistics(self, first: Iterable[int] = ()) -> Work:
-        """Count every row's statistics, one row a slice, the rows of `first` before the others."""
-        rows = list(dict.fromkeys([*first, *self.tape.forward, *range(len(self.tape.rows))]))
-        for done, row in enumerate(rows, 1):
-            self.tape.count_health(row)
-            yield done, len(rows)
+        """Count every row's statistics, the rows of `first` before the others."""
+        tape, pace, done = self.tape, Slice(), 0
+        for row in chain(first, tape.forward, range(len(tape.rows))):
+            if not tape.is_counted(row):
+                tape.count_health(row)
+                done += 1
+                if pace.is_full(tape.rows.arrays[row].size):
+                    yield done, len(tape.rows)
 
     # Going
 
@@ -146,16 +156,21 @@ class Session:
             return
         if goal.traversal > len(self.tape.traversals):
             assert self.tape.default_root is not None, f"no traversal leads to {goal}"
-            self.begin(self.tape.default_root)
-        traversal = self.tape.traversals[goal.traversal - 1]
-        while (done := len(traversal.records)) <= goal.place:
-            traversal.pull()
-            if done < goal.place:
-                self._arrive(self.places.whole(goal.traversal, done))
-                yield done + 1, goal.place + 1
+            yield from self.begin(self.tape.default_root)
+        traversal, pace = self.tape.traversals[goal.traversal - 1], Slice()
+        first = len(traversal.records)
+        try:
+            while (done := len(traversal.records)) <= goal.place:
+                if pace.is_full(traversal.pull().size) and done < goal.place:
+                    self._arrive(self.places.whole(goal.traversal, done))
+                    yield done + 1, goal.place + 1
+        finally:  # where a rule fails, its visit is not reached
+            if first < len(traversal.records) <= goal.place:
+                self._arrive(self.places.whole(goal.traversal, len(traversal.records) - 1))
 
-    def begin(self, root: int, seed: Array | None = None) -> None:
+    def begin(self, root: int, seed: Array | None = None) -> Work:
         """Append a traversal; nothing of it is computed yet."""
+        yield from self.tape.planning(root)
         self.tape.begin(root, seed, self.starts_fresh)
         self.starts_fresh = False
 
@@ -171,9 +186,11 @@ class Session:
 
     def _repeat(self, step: Step, count: int, is_jump: bool, why_not: Callable[[], str]) -> Work:
         """Step `count` times, or as often as it goes."""
-        goal, taken = self.position, 0
+        goal, taken, pace = self.position, 0, Slice()
         while taken < count and (following := step(goal)) is not None:
             goal, taken = following, taken + 1
+            if pace.is_full() and taken < count:
+                yield taken, count
         if taken:
             yield from self.go(goal, is_jump or count > 1)
         if taken < count:
@@ -226,19 +243,19 @@ class Session:
 
     def run_to(self, target: str | None = None) -> Work:
         """To where the row is current next: in the forward run, else in a traversal."""
-        row = self.find(target)
+        row = yield from self.finding(target)
         goal = self.places.next_of(row, self.position)
         if goal is None:
             raise CommandError(f"{self.short(row)} does not come again; run-back-to goes back to it")
-        return self.go(goal)
+        yield from self.go(goal)
 
     def run_back_to(self, target: str | None = None) -> Work:
         """To where the row was current last."""
-        row = self.find(target)
+        row = yield from self.finding(target)
         goal = self.places.previous_of(row, self.position)
         if goal is None:
             raise CommandError(f"{self.short(row)} was not current before; run-to goes on to it")
-        return self.go(goal)
+        yield from self.go(goal)
 
     def visited_back(self, count: int = 1) -> Work:
         if self.position != self._trail[self._mark]:  # an abandoned move: first back to where it began
@@ -283,8 +300,8 @@ class Session:
 
     def _rerun(self, run: Run) -> None:
         """Run, and stay where we were in the forward run; from a traversal, go to the end of it."""
-        was_current = path(self.tape, self.tape.rows[self.tape.row_at(self.position)])
-        was_selected = path(self.tape, self.tape.rows[self.selection])
+        was_current = path_of(self.tape, self.tape.row_at(self.position))
+        was_selected = path_of(self.tape, self.selection)
         was_backward = self.position.traversal > 0
         self._load(*run.record(), run)
         current = None if was_backward else self._known(was_current)
@@ -298,10 +315,14 @@ class Session:
         return tuple((f"  {note}", "muted") for note in self.facts.notes)
 
     def _known(self, name: str) -> int | None:
-        return next((row.id for row in self.tape.rows if path(self.tape, row) == name), None)
+        return next((row for row in range(len(self.tape.rows)) if path_of(self.tape, row) == name), None)
 
     # Finding
 
     def find(self, target: str | None) -> int:
         """The row meant; None means the selection. Raises CommandError when there is none."""
-        return self.selection if target is None else find_row(self.tape, target, self.selection)
+        return finished(self.finding(target))
+
+    def finding(self, target: str | None) -> Sliced[int]:
+        """The same in slices."""
+        return self.selection if target is None else (yield from find_row(self.tape, target, self.selection))

@@ -1,5 +1,12 @@
 """How long work is cut: into slices short enough that nobody waits for one, long enough to be worth cutting."""
 
+from collections.abc import Generator
+from typing import TypeVar
+
+Result = TypeVar("Result")
+Sliced = Generator[tuple[int, int], None, Result]
+"""Work that may be left where it yields (done, total)."""
+
 STEP = 4096  # what a step costs besides the elements of its arrays, in elements
 FULL = 64 * STEP
 
@@ -17,3 +24,13 @@ class Slice:
             return False
         self._spent = 0
         return True
+
+
+def finished(work: Sliced[Result]) -> Result:
+    """The result of work, done to its end here and now."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            result: Result = end.value
+            return result

@@ -5,7 +5,7 @@ such rows are not tracked and have no visits.
 """
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ from .health import HealthTable, health_of, norm_of
 from .kept import Kept
 from .plan import Plan
 from .rows import Rows
+from .slices import Sliced, finished
 from .snapshot import Event, GradientState, Health, Position, Row
 from .traversal import Traversal
 
@@ -36,9 +37,9 @@ class Tape:
         self.leaves: list[int] = []
         self.traversals: list[Traversal] = []
         self.row_of: dict[Place, int] = {}  # the graph's nodes and leaf Tensors, which live as long as the tape
-        self.place_of: list[Place | None] = []  # of each row
+        self.place_of: list[Place] = []  # of each row; None for those without
         self.forward_place = array("i")  # of each row; −1 for leaves
-        self.node_count = 0
+        self.nodes = array("i")  # their rows, by number from 1
         self.kept = Kept()
         self.chosen_seed: Array | None = None  # of a traversal from the default root; None: ones
         self.chosen_root: int | None = None  # None: see default_root
@@ -55,7 +56,8 @@ class Tape:
         self.forward_place.append(-1 if row.kind == "leaf" else len(self.forward))
         if row.kind != "leaf":
             self.forward.append(row.id)
-        self.node_count += row.kind == "node"
+        if row.kind == "node":
+            self.nodes.append(row.id)
         self.place_of.append(place)
         if place is not None:
             self.row_of[place] = row.id
@@ -63,7 +65,7 @@ class Tape:
             self._track(row.inputs, place.inputs)
         return row.id
 
-    def _track(self, sources: Iterable[int], places: Iterable[Place | None]) -> None:
+    def _track(self, sources: Iterable[int], places: Iterable[Place]) -> None:
         """A leaf takes a gradient once a tracked node uses it: under no_grad none does."""
         for source, place in zip(sources, places, strict=True):
             if place is not None and not self.rows.is_tracked(source):
@@ -101,16 +103,19 @@ class Tape:
 
     def plan_from(self, root: int) -> Plan:
         """The plan of traversals from this row, made at once unless it was made before."""
-        for _ in self.planning(root):
-            pass
-        return self._plans[root]
+        return finished(self.planning(root))
 
-    def planning(self, root: int) -> Iterator[tuple[int, int]]:
-        """Make that plan in slices."""
+    def planning(self, root: int) -> Sliced[Plan]:
+        """The same in slices."""
         if root not in self._plans:
             self._plans[root] = yield from Plan.making(root, self.rows, self.forward, self.place_of)
+        return self._plans[root]
 
     # Reading
+
+    @property
+    def node_count(self) -> int:
+        return len(self.nodes)
 
     def is_constant(self, row: Row) -> bool:
         """Whether a row was given and takes no gradient whatever the run."""
@@ -192,10 +197,14 @@ class Tape:
     def health(self, row: int) -> Health | None:
         return self._health.get(row, self.rows.arrays[row])
 
+    def is_counted(self, row: int) -> bool:
+        """Whether its statistics are known."""
+        return row in self._health
+
     def count_health(self, row: int) -> Health:
         """The row's statistics, counted now unless they were before."""
         known = self.health(row)
         if known is None:
-            known = health_of(self.rows.arrays[row], self.rows[row].masked)
+            known = health_of(self.rows.arrays[row], self.rows.masked(row))
             self._health.put(row, len(self.rows), known)
         return known

@@ -26,6 +26,11 @@ class VisitRecord:
     grad: Array | None
     contributions: tuple[Array | None, ...]
 
+    @property
+    def size(self) -> int:
+        """Elements in all."""
+        return sum(array.size for array in (self.grad, *self.contributions) if array is not None)
+
 
 class Traversal:
     """A plan under way. `fresh`: its leaves' sums start from nothing instead of from what earlier ones left."""

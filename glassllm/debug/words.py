@@ -25,6 +25,16 @@ def path(tape: Tape, row: Row) -> str:
     return f"{row.scope}.{row.name}"
 
 
+def path_of(tape: Tape, row: int) -> str:
+    """The same by the row's number, without putting the row together."""
+    rows = tape.rows
+    if rows.events[row] >= 0:
+        return tape.events[rows.events[row]].path
+    if rows.kind(row) == "leaf" or not rows.scopes[row]:
+        return rows.names[row]
+    return f"{rows.scopes[row]}.{rows.names[row]}"
+
+
 def short(tape: Tape, row: Row) -> str:
     """The row's name within its block: `attn.softmax`, `norm.ffn mul`, `attn.W_Q`."""
     if row.event >= 0:
@@ -61,10 +71,11 @@ def _within(scope: str) -> str:
     return scope.removeprefix(block_of(scope)).removeprefix(".")
 
 
-def joined(names: Sequence[str]) -> str:
-    """`a, b and 3 more`"""
-    if len(names) > NAMED + 1:
-        return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
+def joined(names: Sequence[str], count: int = 0) -> str:
+    """`a, b and 3 more`: of `count` names, of which the first are given."""
+    count = max(count, len(names))
+    if count > NAMED + 1:
+        return f"{', '.join(names[:NAMED])} and {count - NAMED} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else ""
 
 
@@ -104,11 +115,17 @@ def _computed(tape: Tape, axes: Axes, row: Row) -> Said:
     said.append((f"  {shape_text(axes.shape(row))}", "text"))
     if row.kind == "note":
         return *said, (" noted by the model", "muted")
-    inputs = [tape.rows[i] for i in dict.fromkeys(row.inputs)]
-    known = [i for i in inputs if i.kind != "leaf" or i.tracked or i.parameter] or inputs
+    inputs = list(dict.fromkeys(row.inputs))
+    known = [i for i in inputs if is_telling(tape, i)] or inputs
     if known:
-        said += [(" computed from ", "muted"), (joined([short(tape, i) for i in known]), "text")]
+        names = [short(tape, tape.rows[i]) for i in known[: NAMED + 1]]
+        said += [(" computed from ", "muted"), (joined(names, len(known)), "text")]
     return tuple(said)
+
+
+def is_telling(tape: Tape, row: int) -> bool:
+    """Whether the row is more than a constant that an op was given."""
+    return tape.rows.kind(row) != "leaf" or tape.rows.is_tracked(row) or tape.rows.is_parameter(row)
 
 
 def _visited(places: Places, row: Row, at: Position) -> Said:

@@ -5,6 +5,7 @@ import pytest
 
 from glassllm import Config, GlassLM, Tensor
 from glassllm.autograd import tensor as engine
+from glassllm.debug import slices
 from glassllm.debug.session import Session
 
 CONFIG = Config(vocab_size=17, d_model=8, n_layers=2, n_heads=4, n_kv_heads=2, max_len=6)
@@ -19,6 +20,12 @@ def model():
 def session(model):
     """Four tokens run, each with the next as its target."""
     return Session.open(model, ids=[3, 1, 4, 1, 5])
+
+
+@pytest.fixture
+def thin(monkeypatch):
+    """Every step of long work is a slice of its own."""
+    monkeypatch.setattr(slices, "FULL", 1)
 
 
 @pytest.fixture

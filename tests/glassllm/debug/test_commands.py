@@ -118,7 +118,7 @@ def test_keys_ask_by_name(spoken):
     assert run(spoken, "text", "abc").run.tokens == ("a", "b")
 
 
-def test_work_is_done_slice_by_slice(spoken):
+def test_work_is_done_slice_by_slice(spoken, thin):
     run(spoken, "continue")
     work = perform(spoken, "continue")
     progress = []

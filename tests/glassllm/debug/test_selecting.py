@@ -6,6 +6,7 @@ from glassllm.autograd import log
 from glassllm.debug.commands import run
 from glassllm.debug.search import find_rows
 from glassllm.debug.session import Session
+from glassllm.debug.slices import finished
 from glassllm.debug.snapshot import CommandError
 
 
@@ -73,7 +74,7 @@ PATTERNS = [
 
 @pytest.mark.parametrize(("pattern", "count"), PATTERNS, ids=[p or "nothing" for p, _ in PATTERNS])
 def test_patterns(session, pattern, count):
-    assert len(find_rows(session.tape, pattern)) == (len(session.tape.rows) if count is None else count)
+    assert len(finished(find_rows(session.tape, pattern))) == (len(session.tape.rows) if count is None else count)
 
 
 def test_matches_are_walked_round(session):

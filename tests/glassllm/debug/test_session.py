@@ -230,7 +230,7 @@ def test_visited_places(session):
         run(session, "visited-forward")
 
 
-def test_a_move_abandoned_midway_stays_where_it_came_to(session):
+def test_a_move_abandoned_midway_stays_where_it_came_to(session, thin):
     run(session, "continue")
     work = session.proceed()
     for _ in range(5):
@@ -285,7 +285,7 @@ def test_nothing_recorded_is_refused():
         Session.of(tape)
 
 
-def test_statistics_are_counted_row_by_row(session):
+def test_statistics_are_counted_row_by_row(session, thin):
     assert session.tape.health(5) is None
     work = session.statistics(first=[5])
     assert next(work) == (1, len(session.tape.rows))
