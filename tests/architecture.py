@@ -21,7 +21,7 @@ LAYOUT = """
     glassllm.optim glassllm.train glassllm.interop glassllm
     glassllm.debug.snapshot glassllm.debug glassllm.debug.explain glassllm.debug.session glassllm.debug.recording glassllm.debug.selecting
     glassllm.debug.gradients glassllm.debug.commands glassllm.debug.opening glassllm.debug.report
-    tui tui.usage tui.log tui.draw tui.graph_layout tui.keys tui.messages tui.task tui.engine tui.widgets tui.dump
+    tui tui.usage tui.log tui.draw tui.filters tui.settings tui.terminal tui.graph_layout tui.keys tui.messages tui.task tui.engine tui.widgets tui.dump
     tui.screens tui.app tui.scripted tui.report tui.cli tui.breakpoint
 """
 ORDER = LAYOUT.split()

@@ -88,7 +88,7 @@ def parameter_rows(table: Table, width: int, height: int, palette: Palette) -> l
     around = LEFT + sum(size + GAP for size in sizes) + 1
     name_width = max(LEAST_NAME, min(longest, MOST_NAME, width - 2 - around))
     wide = max(name_width + around, LEAST_WIDTH)
-    room = max(height - ROWS_AROUND, 1)
+    room = max(height - 2 - ROWS_AROUND, 1)
     first = max(0, min(table.chosen - room // 2, len(table.entries) - room))
     body = []
     for i in range(first, min(first + room, len(table.entries))):

@@ -2,10 +2,12 @@
 
 from rich.cells import cell_len
 
+from glassllm.debug.origins import lines_of
 from glassllm.debug.snapshot import Row as TapeRow
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, text_row
 
+from .items import Item
 from .paint import Moment
 from .phrases import called, is_named, leaf_name, saves, shape_of, size_of
 
@@ -15,7 +17,7 @@ FACTS_AT = 15
 
 
 def facts(moment: Moment, width: int) -> list[Row]:
-    """What feeds the selected item, what it feeds, and what it keeps for the way back."""
+    """What feeds the selected item, what it feeds, what it keeps for the way back, and the line that made it."""
     if moment.selected is None:
         return []
     graph, item = moment.graph, moment.graph.items[moment.selected]
@@ -29,7 +31,16 @@ def facts(moment: Moment, width: int) -> list[Row]:
         _fact("fed by", [word for pair in fed for word in pair], moment, width),
         _fact("feeds into", [*outputs, _counted(len(consumers))] if consumers else [], moment, width),
         _fact("saves for ∂", [*kept, (size_of(held), "muted")] if held else kept, moment, width),
+        *_made_at(moment, item, width),
     ]
+
+
+def _made_at(moment: Moment, item: Item, width: int) -> list[Row]:
+    """The line that made the item; nothing where the recording does not say, or there are many."""
+    found, what = lines_of(moment.tape, moment.tape.rows[item.boundary])
+    if not found or item.kind == "group":
+        return []
+    return [_fact(what, [(found[0].short, "text"), (found[0].function, "muted")], moment, width)]
 
 
 def _named(moment: Moment, i: int) -> list[tuple[str, str]]:

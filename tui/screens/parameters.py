@@ -55,7 +55,7 @@ class ParametersScreen(Overlay):
             self.place()
 
     def action_page(self, by: int) -> None:
-        self.action_move(by * max(self.size.height - ROWS_AROUND - 1, 1))
+        self.action_move(by * max(self.size.height - ROWS_AROUND - 3, 1))
 
     def action_sort(self, by: int) -> None:
         """Sort by another column; the first of the new order is chosen."""

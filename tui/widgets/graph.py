@@ -24,8 +24,8 @@ from .page import Panel
 HEAD = 2
 """Rows above the picture: the title and a blank one."""
 UNDER_RANKS = 3  # a blank row, the legend, a blank row
-UNDER_RAILS = 5  # a blank row, three facts, a blank row
-LEAST_WITH_FACTS = 13
+UNDER_RAILS = 6  # a blank row, four facts, a blank row
+LEAST_WITH_FACTS = 14
 COMPUTING_AFTER = 0.15  # seconds
 
 

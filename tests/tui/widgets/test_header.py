@@ -53,7 +53,7 @@ def test_an_untracked_run_says_so(session):
 
 def test_a_graph_without_events_counts_its_nodes(graph):
     line = text(run(graph, "2 step"), 160)
-    assert "forward 3/5   node 3/5   grad tracked   f64" in line
+    assert "forward 3/5   node 3/5   loss −0.1608   grad tracked   f64" in line
     assert "tokens" not in line
 
 
