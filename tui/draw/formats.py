@@ -23,6 +23,10 @@ class Format:
     def is_usual(self) -> bool:
         return self == USUAL
 
+    def columns(self, size: int) -> int:
+        """Room for a value of `size` bytes and a space: for four digits before the point, two of an exponent."""
+        return {"digits": self.digits + 7, "scientific": self.digits + 8, "hex": 2 * size + 3}[self.kind]
+
 
 USUAL = Format()
 

@@ -3,17 +3,19 @@
 from glassllm.debug.snapshot import Focus
 from tui.draw import numbers
 from tui.draw.canvas import Canvas
+from tui.draw.formats import USUAL, Format
 from tui.draw.heatmap import Fit
+from tui.draw.numbers import Array
 from tui.draw.plane import Plane
 from tui.draw.tensor_map import cell_numbers, row_label
 from tui.draw.tensor_words import axis_label
 from tui.draw.text import Span, cut, pad
 
-STEP = 6  # columns of a number where it does not stand under a cell of the map
+STEP = 6
 
 
 def draw_numbers(
-    canvas: Canvas, x: int, y: int, labels: int, focus: Focus, plane: Plane, fit: Fit, width: int
+    canvas: Canvas, x: int, y: int, labels: int, focus: Focus, plane: Plane, fit: Fit, width: int, how: Format
 ) -> None:
     """The cursor's row as numbers: under large cells each under its column, else those around the cursor.
 
@@ -24,9 +26,12 @@ def draw_numbers(
         factor = cell_numbers(plane)[1]
         canvas.words_right(x + labels + 1 + fit.width, y, [Span(factor, "muted")])
         return
-    step = 4 if fit.size == "large" else STEP
-    first, last = (0, columns) if fit.size == "large" else window(columns, width // step, plane.column)
-    texts, factor = numbers.row_numbers(plane.values[plane.row, first:last])
+    if fit.size == "large":
+        step, first, last, how = 4, 0, columns, USUAL
+    else:
+        step = step_of(plane, how)
+        first, last = window(columns, width // step, plane.column)
+    texts, factor = written(plane.values[plane.row, first:last], how, digits=2)
     hidden = plane.hidden(plane.row)[first:last].tolist()
     canvas.words(x, y, [Span(pad(row_label(focus, plane, plane.row), labels, "right"), "bright", bold=True)])
     tail = _trailing(hidden, plane.column - first)
@@ -40,22 +45,35 @@ def draw_numbers(
         canvas.words(x, y + 1, [Span(pad(factor, labels, "right"), "muted")])
 
 
+def step_of(plane: Plane, how: Format) -> int:
+    """Columns of a number where it does not stand under a cell of the map."""
+    return STEP if how.is_usual else how.columns(plane.values.itemsize)
+
+
+def written(values: Array, how: Format, digits: int) -> tuple[list[str], str]:
+    """The values as short texts with a shared factor, or each in the form asked for."""
+    if how.is_usual:
+        return numbers.row_numbers(values, digits)
+    return [numbers.formatted(value, how) for value in values], ""
+
+
 def draw_table(
-    canvas: Canvas, x: int, y: int, labels: int, focus: Focus, plane: Plane, width: int, height: int
+    canvas: Canvas, x: int, y: int, labels: int, focus: Focus, plane: Plane, width: int, height: int, how: Format
 ) -> None:
-    """The cells around the cursor as numbers with one shared factor, `height` lines with the heads of columns."""
+    """The cells around the cursor as numbers, `height` lines with the heads of columns."""
     rows, columns = plane.values.shape
+    step = step_of(plane, how)
     top, bottom = window(rows, height - 1, plane.row)
-    first, last = window(columns, width // STEP, plane.column)
+    first, last = window(columns, width // step, plane.column)
     part = plane.values[top:bottom, first:last]
-    texts, factor = numbers.row_numbers(part.ravel(), digits=3)
+    texts, factor = written(part.ravel(), how, digits=3)
     canvas.words(x, y, [Span(pad(factor, labels, "right"), "muted")])
     left = x + labels + 1
     for column in range(first, last):
         is_cursor = column == plane.column
         name = str(column) if plane.wrap else axis_label(focus, plane.columns, column)
-        head = Span(cut(name, STEP - 1), "bright" if is_cursor else "faint", bold=is_cursor)
-        canvas.words(left + STEP * (column - first), y, [head])
+        head = Span(cut(name, step - 1), "bright" if is_cursor else "faint", bold=is_cursor)
+        canvas.words(left + step * (column - first), y, [head])
     for row in range(top, bottom):
         line = y + 1 + row - top
         label = pad(row_label(focus, plane, row), labels, "right")
@@ -65,7 +83,7 @@ def draw_table(
             text = texts[(row - top) * (last - first) + column - first]
             is_cursor = (row, column) == (plane.row, plane.column)
             words = number_words(text, bool(hidden[column]), is_cursor)
-            canvas.words(left + STEP * (column - first), line, words)
+            canvas.words(left + step * (column - first), line, words)
 
 
 def window(cells: int, room: int, cursor: int) -> tuple[int, int]:

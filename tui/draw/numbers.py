@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tui.draw.formats import Format
+
 Array = NDArray[Any]
 MINUS = "−"
 TIMES = "×"
@@ -23,9 +25,30 @@ def cell(x: float, places: int = 4) -> str:
         return special(x)
     if x == 0:
         return "0"
-    if abs(x) >= 1e4 or abs(x) < 10 ** (1 - places):
+    if abs(x) >= 1e4 or abs(x) < 10.0 ** -max(places - 1, 1):
         return exponential(x, 2, sign="+")
     return signed(f"{x:+.{places}f}")
+
+
+def formatted(value: Any, how: Format) -> str:
+    """One value of an array in the form asked for: integers whole, truth values as words, bits big end first."""
+    if how.kind == "hex":
+        bits = np.asarray(value)
+        return f"0x{bits.astype(bits.dtype.newbyteorder('>')).tobytes().hex()}"
+    if isinstance(value, np.bool_):
+        return str(bool(value)).lower()
+    if isinstance(value, np.integer):
+        return signed(str(int(value)))
+    x = float(value)
+    if how.kind == "digits" or not math.isfinite(x):
+        return cell(x, how.digits)
+    return signed("e".join(_mantissa_exponent(x, how.digits)))
+
+
+def _mantissa_exponent(x: float, digits: int) -> tuple[str, str]:
+    """`+6.1410`, `-1`."""
+    mantissa, exponent = f"{x:+.{digits}e}".split("e")
+    return mantissa, str(int(exponent))
 
 
 def stat(x: float, digits: int = 3) -> str:

@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from tui.draw.formats import USUAL, Format
 from tui.draw.numbers import Array
 from tui.draw.scale import Scale
 
@@ -32,6 +33,7 @@ class PanelState:
     focused: bool = False
     zoomed: bool = False
     tabs: tuple[str, ...] = TABS
+    format: Format = USUAL
     kept: tuple[tuple[str, Scale], ...] = ()
 
 

@@ -152,13 +152,16 @@ def draw_wide(draft: Draft, what: Shown, x: int, width: int, heading: bool) -> N
         below += 1
     if what.why_not:
         return
+    if not state.format.is_usual:
+        cell = Span(f"{words.place_text(plane)}  ", "muted")
+        canvas.words_right(right, 2, [cell, words.value_word(what.array, plane, state.format)])
     spare = canvas.height - below - 5
     has_table = fit.size == "small" and spare >= 4
     if has_table:
         height = min(spare, plane.values.shape[0] + 1)
-        draw_table(canvas, left, below + 4, labels, focus, plane, room, height)
+        draw_table(canvas, left, below + 4, labels, focus, plane, room, height, state.format)
     elif fit.size != "medium":
-        draw_numbers(canvas, left, below, labels, focus, plane, fit, room)
+        draw_numbers(canvas, left, below, labels, focus, plane, fit, room, state.format)
     thumbs = min(plane.values.shape[1], right - map_x - fit.width - 4)
     lowest = 0
     if _slices(plane) > 1 and thumbs >= min(8, plane.values.shape[1]):
@@ -244,9 +247,10 @@ def draw_narrow(draft: Draft, what: Shown, x: int, width: int, heading: bool) ->
         return
     free = bottom - below - 1
     if fit.size == "small" and where == "above" and free >= 3:
-        draw_table(canvas, left, below + 1, labels, focus, plane, room, min(free - 1, len(plane.values) + 1))
+        height = min(free - 1, len(plane.values) + 1)
+        draw_table(canvas, left, below + 1, labels, focus, plane, room, height, state.format)
     elif fit.size != "medium" and free >= 1:
-        draw_numbers(canvas, left, below, labels, focus, plane, fit, room)
+        draw_numbers(canvas, left, below, labels, focus, plane, fit, room, state.format)
     if where == "beside":
         start = max(map_x + fit.width + 1, right - STATS)
         draw_column(draft, what, start, top if spare >= 8 else head, right - start, bottom)
@@ -257,7 +261,7 @@ def draw_narrow(draft: Draft, what: Shown, x: int, width: int, heading: bool) ->
             canvas, left + 2, y, right - left - 2, lines, what, state, draft.accent
         )
     note = [] if heading or not what.note else [Span(f"{what.note}   ", "bwd")]
-    canvas.words(left, bottom, note, words.readout_words(focus, what.array, plane))
+    canvas.words(left, bottom, note, words.readout_words(focus, what.array, plane, state.format))
 
 
 def draw_column(draft: Draft, what: Shown, x: int, y: int, width: int, bottom: int) -> None:

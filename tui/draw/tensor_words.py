@@ -1,13 +1,12 @@
 """The words around a tensor's map: title, tabs, statistics, what the axes are, what stands under the cursor."""
 
-from typing import Any
-
 import numpy as np
 
 from glassllm.debug.snapshot import Axis, Focus, GradientState, Health, Snapshot
 from tui.draw import glyphs, numbers
 from tui.draw.canvas import Canvas
 from tui.draw.curves import share_row
+from tui.draw.formats import USUAL, Format
 from tui.draw.heatmap import Fit
 from tui.draw.numbers import Array
 from tui.draw.palette import Palette
@@ -252,21 +251,30 @@ def axis_label(focus: Focus, axis: int, i: int) -> str:
     return text[1:] if len(text) > 1 and text.startswith("·") else text
 
 
-def readout_words(focus: Focus, array: Array, plane: Plane) -> list[Span]:
+def readout_words(focus: Focus, array: Array, plane: Plane, how: Format = USUAL) -> list[Span]:
     """`[8,7] fox → small  +0.6141   rank 1 of 9`."""
-    shown = plane.cell if plane.wrap else (plane.cell[plane.rows], plane.cell[plane.columns])
     words = [
-        Span(numbers.coordinates(shown), "bright", bold=True),
+        Span(place_text(plane), "bright", bold=True),
         Span(f" {place_words(focus, plane)}  ", "muted"),
+        value_word(array, plane, how),
     ]
-    value = array[plane.cell]
-    abnormal = not np.isfinite(value) and not (plane.masked is not None and plane.masked[plane.row, plane.column])
-    words.append(
-        Span(value_text(value), "nanfg" if abnormal else "bright", bold=True, bg="nan" if abnormal else None)
-    )
     if ranked := rank(plane):
         words.append(Span(f"   rank {ranked[0]} of {ranked[1]}", "muted"))
     return words
+
+
+def place_text(plane: Plane) -> str:
+    """The cell in the axes drawn: `[8,7]`."""
+    return numbers.coordinates(plane.cell if plane.wrap else (plane.cell[plane.rows], plane.cell[plane.columns]))
+
+
+def value_word(array: Array, plane: Plane, how: Format = USUAL) -> Span:
+    """The cell's value, on magenta where it is none."""
+    value = array[plane.cell]
+    is_masked = plane.masked is not None and bool(plane.masked[plane.row, plane.column])
+    if np.isfinite(value) or is_masked:
+        return Span(numbers.formatted(value, how), "bright", bold=True)
+    return Span(numbers.formatted(value, how), "nanfg", bold=True, bg="nan")
 
 
 def place_words(focus: Focus, plane: Plane) -> str:
@@ -292,12 +300,3 @@ def rank(plane: Plane) -> tuple[int, int] | None:
     if not live[plane.column]:
         return None
     return 1 + int((row[live] > row[plane.column]).sum()), int(live.sum())
-
-
-def value_text(value: Any) -> str:
-    """One value as the read-outs write it: integers whole, truth values as words."""
-    if isinstance(value, np.bool_):
-        return str(bool(value)).lower()
-    if isinstance(value, np.integer):
-        return numbers.signed(str(int(value)))
-    return numbers.cell(float(value))

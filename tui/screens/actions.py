@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from textual.screen import Screen
 from textual.widget import Widget
 
 from glassllm.debug.commands import COMMANDS
-from glassllm.debug.snapshot import RunFacts, Said, Snapshot
+from glassllm.debug.snapshot import RunFacts, Snapshot
+from tui.draw.formats import USAGE, parse
 from tui.engine import Engine
 from tui.keys import BY_ACTION, later
 from tui.messages import Request
@@ -15,20 +15,24 @@ from tui.widgets.command_line import CommandLine
 from tui.widgets.events import EventsPanel
 from tui.widgets.graph import GraphPanel
 from tui.widgets.page import Panel
-from tui.widgets.status import StatusRow
 from tui.widgets.tensor import TensorPanel
 from tui.widgets.tokens import TokenStrip
 from tui.widgets.track import Track
 
-from .help import HelpScreen
+from .overlays import Overlays
 from .pace import Pace
 
 if TYPE_CHECKING:
     from tui.app import GlassApp
 
 MOST_COUNT = 999_999
-WORDS = ("axes", "copy", "enlarge", "export", "help", "play", "quit", "redraw", "scale", "view")
+WORDS = (
+    "axes", "copy", "enlarge", "export", "help", "log", "parameters", "play", "quit", "redraw", "scale", "source",
+    "view",
+)  # fmt: skip
 """What the command line takes besides the session's commands."""
+WITH_WORDS = {"copy": "copy_to", "format": "format"}
+"""What it takes with something behind it, and the action that does it."""
 BUSY_AFTER = 0.15
 """Seconds after which a command that is not answered yet says so."""
 
@@ -41,15 +45,13 @@ def rerun_line(run: RunFacts) -> str:
     return "text " + "".join(run.vocabulary[i] for i in ids).strip()
 
 
-class Actions(Screen[None]):
+class Actions(Overlays):
     """The actions of `tui.keys` as methods, and the answers to what widgets post."""
 
     engine: Engine
-    snapshot: Snapshot | None
     events: EventsPanel
     graph: GraphPanel
     tensor: TensorPanel
-    status: StatusRow
     line: CommandLine
 
     def __init__(self) -> None:
@@ -72,9 +74,6 @@ class Actions(Screen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys are letters while the command line is open."""
         return not self.line.is_open and super().check_action(action, parameters)
-
-    def say(self, said: Said) -> None:
-        self.status.say(said)
 
     # Asking the engine
 
@@ -237,17 +236,16 @@ class Actions(Screen[None]):
 
     def _run(self, text: str) -> None:
         """A line of the command line: a word of the screen's own, or a command of the session."""
-        word = text.split()[0]
+        word, *rest = text.split(maxsplit=1)
         name = {"q": "quit", "w": "export"}.get(word, word)
-        if name in WORDS:
+        if name in WITH_WORDS and (rest or name not in WORDS):
+            self.call_later(self.run_action, f"{WITH_WORDS[name]}({''.join(rest).strip()!r})")
+        elif name in WORDS:
             self.call_later(self.run_action, f"{name}()")
         else:
             self.ask(text)
 
     # Everything else
-
-    def action_help(self) -> None:
-        self.app.push_screen(HelpScreen(self.status.palette, self.panel))
 
     def action_palette(self) -> None:
         self.app.action_command_palette()
@@ -264,6 +262,29 @@ class Actions(Screen[None]):
         text = self.tensor.copied()
         self.app.copy_to_clipboard(text)
         self.say((("copied  ", "muted"), (text.splitlines()[0] if text else "nothing", "text")))
+
+    def action_copy_to(self, name: str) -> None:
+        """Into a file that is not there yet: for terminals whose clipboard nothing reaches."""
+        path = Path(name).expanduser()
+        try:
+            with path.open("x", encoding="utf-8") as file:
+                file.write(f"{self.tensor.copied()}\n")
+        except FileExistsError:
+            self.say((("✗ ", "stop"), (f"{name} is there already; name another file", "text")))
+        except OSError as error:
+            self.say((("✗ ", "stop"), (f"{name}: {error.strerror or error}; name another file", "text")))
+        else:
+            self.say((("copied to ", "muted"), (name, "text")))
+
+    def action_format(self, text: str) -> None:
+        """Write cells in another form; without one, say which it is."""
+        if text:
+            try:
+                self.tensor.set_format(parse(text))
+            except ValueError as error:
+                self.say((("✗ ", "stop"), (str(error), "text")))
+                return
+        self.say((("cells as ", "muted"), (str(self.tensor.state.format), "bright"), (f"   of {USAGE}", "muted")))
 
     def action_export(self) -> None:
         from tui.dump import export

@@ -59,7 +59,7 @@ class DebugScreen(Actions):
         self.track = Track(palette)
         self.events = EventsPanel(palette)
         self.graph = GraphPanel(palette)
-        self.tensor = TensorPanel(palette)
+        self.tensor = TensorPanel(palette, settings.format)
         self.rule = RulePanel(palette)
         self.tokens = TokenStrip(palette)
         self.status = StatusRow(palette)

@@ -6,6 +6,7 @@ from textual.binding import Binding
 
 from tui.draw.palette import Palette
 from tui.draw.text import Row
+from tui.keys import KEYS, Key
 
 from .help_page import help_rows
 from .overlay import Overlay
@@ -20,14 +21,15 @@ class HelpScreen(Overlay):
         Binding("up,k,pageup,left", "turn(-1)", "previous page", show=False),
     ]
 
-    def __init__(self, palette: Palette, panel: str):
+    def __init__(self, palette: Palette, panel: str, keys: Sequence[Key] = KEYS):
         super().__init__(palette)
         self._panel = panel
+        self._keys = keys
         self._turned = 0
         self._pages = 1
 
     def draw(self, width: int, height: int) -> Sequence[Row]:
-        rows, self._pages = help_rows(self._panel, self._turned, width, height, self.palette)
+        rows, self._pages = help_rows(self._panel, self._turned, width, height, self.palette, self._keys)
         return rows
 
     def action_turn(self, by: int) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, Words, cut, fit, segments, text_row
-from tui.keys import Entry, help_sections
+from tui.keys import KEYS, Entry, Key, help_sections
 
 COLUMN = 50
 NARROWEST = 37
@@ -24,13 +24,15 @@ SIGN_COLORS = {"● ◐ ○": "bwd", "▶ ◀": "fwd"}
 Line = tuple[Span, ...]
 
 
-def help_rows(panel: str, page: int, width: int, height: int, palette: Palette) -> tuple[list[Row], int]:
+def help_rows(
+    panel: str, page: int, width: int, height: int, palette: Palette, keys: Sequence[Key] = KEYS
+) -> tuple[list[Row], int]:
     """The rows of one page, and how many pages there are."""
     wide = min(width - 4 if width >= 100 else width - 2, 3 * COLUMN + 2 * INSIDE)
     count = 3 if wide >= 3 * NARROWEST else 2 if wide >= 2 * NARROWEST else 1
     each = (wide - 2 * INSIDE) // count
     room = max(height - 8, 6)
-    columns = balanced([*blocks(panel, each), cell_block(each, palette)], count, room)
+    columns = balanced([*blocks(panel, each, keys), cell_block(each, palette)], count, room)
     pages = -(-len(columns) // count)
     page = page % pages
     shown = columns[page * count : (page + 1) * count]
@@ -57,9 +59,9 @@ def _across(lines: Sequence[Line], each: int, wide: int, palette: Palette) -> Ro
     return fit(row, wide, palette, "raised")
 
 
-def blocks(panel: str, width: int) -> list[list[Line]]:
+def blocks(panel: str, width: int, keys: Sequence[Key] = KEYS) -> list[list[Line]]:
     """Each section as lines: a title, then keys and what they do."""
-    sections = [*help_sections(panel), ("signs", list(SIGNS))]
+    sections = [*help_sections(panel, keys), ("signs", list(SIGNS))]
     return [
         [(Span(title, "muted"),), *(_entry(e, width) for e in entries)] for title, entries in sections if entries
     ]

@@ -1,6 +1,6 @@
 """The palette: every command of the session and every action of the screen, found by name or by what it does."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.markup import escape
 
 from glassllm.debug.commands import COMMANDS
-from tui.keys import KEYS, bindings, sentence
+from tui.keys import KEYS, Key, bindings, sentence
 
 from .actions import Actions
 
@@ -24,13 +24,13 @@ class Entry(NamedTuple):
     action: str
 
 
-def entries() -> Iterator[Entry]:
+def entries(keys: Sequence[Key] = KEYS) -> Iterator[Entry]:
     """The session's commands in the order of their table, then what the screen does by itself."""
-    by_key = {key.command: f"   {key.keys}" for key in KEYS}
+    by_key = {key.command: f"   {key.keys}" for key in keys}
     for name, command in COMMANDS.items():
         yield Entry(name, command.help + by_key.get(name, ""), f"chosen({name!r})")
     actions = {binding.id: binding.action for binding in bindings()}
-    for key in KEYS:
+    for key in keys:
         if not key.is_command and key.command not in TYPED:
             yield Entry(sentence(key), key.keys.replace(",", " or "), actions[key.action])
 
@@ -51,4 +51,4 @@ class PaletteCommands(Provider):
                 yield Hit(score, matcher.highlight(entry.title), run, help=escape(entry.help))
 
     def _entries(self) -> Iterator[Entry]:
-        return entries() if isinstance(self.screen, Actions) else iter(())
+        return entries(self.screen.key_table) if isinstance(self.screen, Actions) else iter(())

@@ -13,12 +13,13 @@ from textual.message import Message
 
 from glassllm.debug.snapshot import Focus, Said, Snapshot
 from tui.draw import numbers
+from tui.draw.formats import USUAL, Format
 from tui.draw.numbers import Array
 from tui.draw.palette import Palette
 from tui.draw.plane import Cell, PanelState, largest_cell, next_abnormal, next_axes, next_slice
 from tui.draw.scale import Codes
 from tui.draw.tensor_page import TensorPage, tensor_page
-from tui.draw.tensor_words import place_words, value_text
+from tui.draw.tensor_words import place_words
 
 from .page import Panel
 
@@ -43,9 +44,9 @@ class TensorPanel(Panel):
             self.cell = cell
             self.token = token
 
-    def __init__(self, palette: Palette):
+    def __init__(self, palette: Palette, how: Format = USUAL):
         super().__init__(palette, "panel", id="tensor")
-        self.state = PanelState()
+        self.state = PanelState(format=how)
         self._snapshot: Snapshot | None = None
         self._page: TensorPage | None = None
         self._places: dict[str, int] = {}
@@ -194,6 +195,10 @@ class TensorPanel(Panel):
         """One scale for all slices, or one for each."""
         self._look(replace(self.state, scale="slice" if self.state.scale == "shared" else "shared"))
 
+    def set_format(self, how: Format) -> None:
+        """Write single numbers in this form from now on."""
+        self._look(replace(self.state, format=how))
+
     def _look(self, state: PanelState) -> None:
         self.state = state
         self.paint()
@@ -206,7 +211,8 @@ class TensorPanel(Panel):
         focus, values = self._snapshot.focus, self._values()
         if plane is None:
             return f"{focus.title} {values[()] if values.ndim == 0 else ''}".rstrip()
-        line = f"{focus.title} {numbers.coordinates(self.state.cell)} {value_text(values[self.state.cell])}"
+        value = numbers.formatted(values[self.state.cell], self.state.format)
+        line = f"{focus.title} {numbers.coordinates(self.state.cell)} {value}"
         row = plane.values[plane.row] if plane.values.size else ()
         return f"{line}  {place_words(focus, plane)}\n" + " ".join(str(x) for x in row)
 
