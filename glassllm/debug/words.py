@@ -60,7 +60,7 @@ def title(tape: Tape, row: Row) -> str:
 
 def in_short(run: RunFacts) -> str:
     """`12 tokens, 77 events, loss 2.3184`; of a program `8 nodes, loss 0.0006`."""
-    loss = "no loss" if run.loss is None else f"loss {run.loss:.4f}"
+    loss = "no loss" if run.loss is None else f"loss {run.loss:.4f}".replace("-", "−")
     if not run.ids:
         return f"{run.nodes} node{'s' * (run.nodes != 1)}, {loss}"
     return f"{len(run.ids)} token{'s' * (len(run.ids) != 1)}, {run.events} events, {loss}"
