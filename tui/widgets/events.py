@@ -1,6 +1,6 @@
 """The event list: every moment with its shape and state, and under it what belongs to the position."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from textual import events
 from textual.message import Message
@@ -39,6 +39,8 @@ class EventsPanel(Panel):
         self._fold_row = NOTHING  # the selected row, where the fold it is in was meant
         self._made_for: object = None
         self._top = 0
+        self._tops: dict[int, int] = {}  # by height of the list
+        self._scrolled_for: object = None
         self._list_height = 0
 
     def draw(self, snapshot: Snapshot) -> None:
@@ -81,12 +83,21 @@ class EventsPanel(Panel):
         below = self._below(snapshot)
         self._list_height = height - 2 - len(below)
         cursor = self._cursor()
-        self._top = window(len(self._lines), cursor, self._top, self._list_height)
+        self._scroll(cursor)
         shown = range(self._top, min(self._top + self._list_height, len(self._lines)))
         rows = [self._title(snapshot, len(shown)), head_row(width, self.palette)]
         rows += [line_row(snapshot, self._lines[i], i == cursor, width, self.palette) for i in shown]
         rows += [blank(width, self.palette)] * (self._list_height - len(shown))
         self.show([*rows, *below])
+
+    def _scroll(self, cursor: int) -> None:
+        """Keep the cursor in the middle third; a height come back to has the window it had."""
+        if self._scrolled_for != (self._made_for, cursor):
+            self._scrolled_for = (self._made_for, cursor)
+            self._tops.clear()
+        top = self._tops.get(self._list_height, self._top)
+        self._top = window(len(self._lines), cursor, top, self._list_height)
+        self._tops[self._list_height] = self._top
 
     def _title(self, snapshot: Snapshot, shown: int) -> Row:
         here, total = counted(snapshot.tape, snapshot.position)
@@ -176,23 +187,26 @@ class EventsPanel(Panel):
         return True
 
     def toggle(self) -> None:
-        """Open the fold under the cursor, or shut the block it is in."""
+        """Open the fold under the cursor, or just the block in it that is selected in; else shut the block."""
         if self._snapshot is None:
             return
         line, layer = self._lines[self._cursor()], self._layer()
-        if line.layers:
-            self._open_blocks(line.layers)
-        elif layer is not None:
+        if not line.layers:
             self._shut_block(layer)
+        elif layer is None or self._snapshot.selection == line.row:
+            self._open_blocks(line.layers)
+        else:
+            self._open_blocks([layer])
 
-    def _open_blocks(self, layers: range) -> None:
+    def _open_blocks(self, layers: Iterable[int]) -> None:
         self._opened |= set(layers)
         self._shut -= set(layers)
         self._fold()
         self.paint()
 
-    def _shut_block(self, layer: int) -> None:
-        assert self._snapshot is not None
+    def _shut_block(self, layer: int | None) -> None:
+        if self._snapshot is None or layer is None:
+            return
         self._opened -= {layer}
         self._shut |= {layer}
         self._fold_row = self._snapshot.selection
