@@ -34,6 +34,11 @@ Words = Sequence[Span | tuple[str, str]]  # a pair is (text, fg)
 
 def text_row(words: Words, width: int, palette: Palette, bg: str = "panel", right: Words = ()) -> Row:
     """One row: `words` from the left, cut with `…` where they meet `right`, which ends at the last cell."""
+    return list(_text_row(tuple(words), width, palette, bg, tuple(right)))
+
+
+@lru_cache(1 << 11)  # most rows of a frame were in the one before
+def _text_row(words: Words, width: int, palette: Palette, bg: str, right: Words) -> Row:
     tail = crop(segments(right, palette, bg), width)
     room = width - row_width(tail)
     head = crop(segments(words, palette, bg), room - 1 if tail and room else room)
@@ -45,7 +50,7 @@ def segments(words: Words, palette: Palette, bg: str = "panel") -> Row:
     return [_segment(palette, bg, *word) for word in words if word[0]]
 
 
-@lru_cache(1 << 13)  # most words of a frame were in the one before
+@lru_cache(1 << 13)
 def _segment(
     palette: Palette,
     ground: str,

@@ -39,10 +39,8 @@ def scale(total: int, width: int) -> tuple[int, int]:
 
 def cells(count: int, here: int | None, done: int, color: str) -> list[Span]:
     """One half: `done` cells heavy in the direction's colour, then light ones, and `▶` at `here`."""
-    return [
-        Span("▶", "bright", bold=True) if i == here else Span("━", color) if i < done else Span("─", "line")
-        for i in range(count)
-    ]
+    heavy, light = Span("━", color), Span("─", "line")
+    return [Span("▶", "bright", bold=True) if i == here else heavy if i < done else light for i in range(count)]
 
 
 def label(half: list[Span], start: int, text: str) -> None:
