@@ -7,6 +7,7 @@ user's own program the results are the user's too.
 import inspect
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -20,6 +21,7 @@ from glassllm.trace import current_scope
 
 from .masks import masked_by
 from .origins import made_at
+from .slices import Slice, Sliced, finished
 from .snapshot import Event, Origin, Row
 from .tape import Tape
 
@@ -113,8 +115,9 @@ class Recorder:
 
     def _seal(self, scope: str) -> None:
         """All rows since the last event work for this one."""
-        for row in range(self._unsealed, len(self.tape.rows)):
-            self.tape.change(row, scope=scope)
+        rows = self.tape.rows
+        for row in range(self._unsealed, len(rows)):
+            rows.put(row, scope)
         self._unsealed = len(self.tape.rows)
         self._scope = scope
 
@@ -122,10 +125,11 @@ class Recorder:
         """The tape, once the run is over: what came after the last event belongs to it."""
         tape = self.tape
         order = {name: i for i, name in enumerate(self._names.values())}
-        for row in range(self._unsealed, len(tape.rows)):
-            tape.change(row, scope=tape.rows[row].scope or self._scope)
-        tape.leaves = [row.id for row in tape.rows if row.kind == "leaf" and row.tracked]
-        tape.leaves.sort(key=lambda row: order.get(tape.rows[row].name, len(order)))
+        rows = tape.rows
+        for row in range(self._unsealed, len(rows)):
+            rows.put(row, rows.scopes[row] or self._scope)
+        tape.leaves = [row for row in range(len(rows)) if rows.kind(row) == "leaf" and rows.is_tracked(row)]
+        tape.leaves.sort(key=lambda row: order.get(rows.names[row], len(order)))
         return tape
 
     # Rows
@@ -149,7 +153,14 @@ class Recorder:
 
     def adopt(self, node: graph.Node) -> int:
         """Rows for a node made before the recording, and for all that is behind it and unknown."""
-        for earlier in reversed(graph.reach(node).nodes):
+        return finished(self.adopting(node))
+
+    def adopting(self, node: graph.Node) -> Sliced[int]:
+        """The same in slices."""
+        unknown, pace = graph.reach(node).nodes, Slice()
+        for done, earlier in enumerate(reversed(unknown)):
+            if pace.is_full():
+                yield done, len(unknown)
             if earlier not in self.tape.row_of:
                 sources = [self._adopted(earlier, slot, place) for slot, place in enumerate(earlier.inputs)]
                 place = NOWHERE if self._known is None else self._known.get(earlier, NOWHERE)
@@ -176,9 +187,8 @@ class Recorder:
         place: Place,
     ) -> int:
         rows = self.tape.rows
-        inputs = [rows[source] for source in sources]
-        constant = [self.tape.is_constant(row) for row in inputs]
-        masked = masked_by(op, attrs, [row.array for row in inputs], [row.masked for row in inputs], constant, y)
+        arrays, marks = [rows.arrays[source] for source in sources], [rows.masked(source) for source in sources]
+        masked = masked_by(op, attrs, arrays, marks, [self.tape.is_constant(source) for source in sources], y)
         row = Row(
             id=len(rows),
             kind="node",
@@ -219,10 +229,16 @@ class Recorder:
 
 def _argument(op: Op, slot: int) -> str:
     """What the op calls this input."""
+    names = _arguments(op)
+    return names[min(slot, len(names) - 1)]
+
+
+@lru_cache(1024)
+def _arguments(op: Op) -> tuple[str, ...]:
+    """Its positional arguments' names, or the one name of all of them."""
     names = list(inspect.signature(op.forward).parameters.values())
-    variadic = [p.name for p in names if p.kind is p.VAR_POSITIONAL]
-    positional = [p.name for p in names if p.kind is p.POSITIONAL_OR_KEYWORD]
-    return variadic[0] if variadic else positional[slot]
+    variadic = tuple(p.name for p in names if p.kind is p.VAR_POSITIONAL)
+    return variadic or tuple(p.name for p in names if p.kind is p.POSITIONAL_OR_KEYWORD)
 
 
 def _freeze(op: Op, inputs: tuple[Tensor, ...], y: Array) -> None:
@@ -252,8 +268,13 @@ def tape_of(tensor: Tensor, names: Mapping[str, Tensor] | None = None) -> Tape:
 
     Raises ValueError for a Tensor that no op made.
     """
+    return finished(taping(tensor, names))
+
+
+def taping(tensor: Tensor, names: Mapping[str, Tensor] | None = None) -> Sliced[Tape]:
+    """The same in slices."""
     if tensor.node is None:
         raise ValueError("this Tensor has no graph behind it: no op made it while tracking was on")
     recorder = Recorder(names)
-    recorder.adopt(tensor.node)
+    yield from recorder.adopting(tensor.node)
     return recorder.close()

@@ -121,6 +121,11 @@ class Rows(Sequence[Row]):
         self._inputs.extend(row.inputs)
         self._ends.append(len(self._inputs))
 
+    def put(self, i: int, scope: str) -> None:
+        """Say which scope a row stands in."""
+        self.scopes[i] = scope
+        self._held.pop(i, None)
+
     def __setitem__(self, i: int, row: Row) -> None:
         """Put another row in the place of one; its inputs are the same."""
         assert (row.id, row.inputs) == (i, tuple(self.inputs(i))), f"row {i} cannot become {row.id}"

@@ -127,20 +127,20 @@ def value_at_root(tape: Tape) -> float | None:
 
 def graph_facts(tape: Tape, name: str) -> RunFacts:
     """What there is to say of a recording that no model run made; its loss is then what its root is."""
-    made = [tape.rows[row] for row in tape.forward]
+    rows = tape.rows
     return RunFacts(
         name=name,
         tokens=(),
         ids=(),
         targets=(),
         vocabulary=(),
-        dtype=str(made[-1].array.dtype) if made else "",
-        tracked=any(row.tracked for row in made),
+        dtype=str(rows.arrays[tape.forward[-1]].dtype) if tape.forward else "",
+        tracked=any(map(rows.is_tracked, tape.forward)),
         fused=False,
         loss=loss_of(tape) if tape.events else value_at_root(tape),
         events=len(tape.events),
         nodes=tape.node_count,
-        parameters=sum(row.array.size for row in tape.rows if row.parameter),
+        parameters=sum(array.size for row, array in enumerate(rows.arrays) if rows.is_parameter(row)),
     )
 
 

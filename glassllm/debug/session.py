@@ -17,7 +17,7 @@ from .axes import Axes
 from .focus import focus_on
 from .health import health_of
 from .places import Places
-from .recorder import tape_of
+from .recorder import taping
 from .runs import ModelRun, graph_facts
 from .search import find_row
 from .slices import Slice, Sliced, finished
@@ -69,10 +69,19 @@ class Session:
     @classmethod
     def of(cls, made: Tensor | Tape, name: str = "graph", names: Mapping[str, Tensor] | None = None) -> "Session":
         """Look into what `record()` recorded, or into the graph behind a Tensor whose leaves may have names."""
-        tape = tape_of(made, names) if isinstance(made, Tensor) else made
+        return finished(cls.opening(made, name, names))
+
+    @classmethod
+    def opening(
+        cls, made: Tensor | Tape, name: str = "graph", names: Mapping[str, Tensor] | None = None
+    ) -> "Sliced[Session]":
+        """The same in slices, ready for its first snapshot."""
+        tape = (yield from taping(made, names)) if isinstance(made, Tensor) else made
         if not tape.forward:
             raise CommandError("nothing was recorded: no op was applied")
-        return cls(tape, graph_facts(tape, name))
+        session = cls(tape, graph_facts(tape, name))
+        yield from session.preparing()
+        return session
 
     def _load(self, tape: Tape, facts: RunFacts, run: Run | None) -> None:
         self.tape, self.facts, self.run = tape, facts, run

@@ -117,9 +117,10 @@ class Tape:
     def node_count(self) -> int:
         return len(self.nodes)
 
-    def is_constant(self, row: Row) -> bool:
+    def is_constant(self, row: int) -> bool:
         """Whether a row was given and takes no gradient whatever the run."""
-        return row.kind == "leaf" and not row.parameter and self.place_of[row.id] is None
+        rows = self.rows
+        return self.place_of[row] is None and rows.kind(row) == "leaf" and not rows.is_parameter(row)
 
     def plan(self, traversal: int) -> Plan | None:
         """The plan of a traversal; of the first, while there is none, the one it would have by itself."""

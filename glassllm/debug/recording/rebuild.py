@@ -99,7 +99,7 @@ class _Builder:
         tape, attrs = self.tape, attrs_of(self.manifest, spec, self.array_of)
         op = spec.op or Op(_no_forward, spec.name, self.rules.setdefault(row.id, Remembered(spec.name)))
         inputs = [tape.rows[source] for source in spec.inputs]
-        constant = [tape.is_constant(source) for source in inputs]
+        constant = [tape.is_constant(source.id) for source in inputs]
         marks = [source.masked for source in inputs]
         masked = masked_by(op, attrs, [source.array for source in inputs], marks, constant, row.array)
         return replace(row, op=op, attrs=attrs, saved=tuple(map(self.array_of, spec.saved)), masked=masked)
