@@ -70,3 +70,15 @@ def saved_and_opened(session, path, open_recording):
     opened = open_recording(path)
     opened.say(*before.said)
     return opened
+
+
+def assert_same(session, opened):
+    assert_same_tape(session.tape, opened.tape)
+    assert_same_look(session, opened)
+
+
+def assert_same_walk(session, opened, lines):
+    for line in lines:
+        run(session, line)
+        run(opened, line)
+        assert_same_look(session, opened)

@@ -5,40 +5,18 @@ import pytest
 
 from glassllm import GlassLM, Tensor, Tokenizer, no_grad
 from glassllm.autograd import concat as joined
-from glassllm.autograd import matmul, op, reshape, softmax, transpose, tsum
+from glassllm.autograd import matmul, reshape, softmax, transpose, tsum
 from glassllm.autograd.ops import OPS
 from glassllm.autograd.tensor import apply
-from glassllm.debug.commands import perform, run
-from glassllm.debug.opening import open_file
+from glassllm.debug.commands import run
 from glassllm.debug.recorder import record
-from glassllm.debug.recording.read import open_recording
 from glassllm.debug.recording.shapes import SHAPES
-from glassllm.debug.report import report
 from glassllm.debug.session import Session
 from glassllm.debug.snapshot import CommandError
 from glassllm.trace import mark, scope
 from tests.glassllm.autograd.samples import cases, label
 from tests.glassllm.debug.conftest import CONFIG
-from tests.glassllm.debug.recording.sameness import assert_same_look, assert_same_tape, saved_and_opened
-
-
-@pytest.fixture
-def again(tmp_path):
-    """Save a session and open it again."""
-    return lambda session: saved_and_opened(session, tmp_path / "run.npz", open_recording)
-
-
-def assert_same(session, opened):
-    assert_same_tape(session.tape, opened.tape)
-    assert_same_look(session, opened)
-
-
-def assert_same_walk(session, opened, lines):
-    for line in lines:
-        run(session, line)
-        run(opened, line)
-        assert_same_look(session, opened)
-
+from tests.glassllm.debug.recording.sameness import assert_same, assert_same_walk
 
 # A model
 
@@ -283,141 +261,3 @@ def test_every_kind_of_index(index, again):
     assert opened.tape.rows[1].op is OPS["getitem"]
     assert_same(session, opened)
     assert_same_walk(session, opened, ["last"])
-
-
-# Ops of others
-
-
-def custom_session():
-    """x -> cube (a user's op) -> by hand -> sum, and x · 2 beside it."""
-
-    @op
-    def cube(x, *, what):
-        return x**3, x
-
-    @cube.rule
-    def _(g, y, saved, x, *, what):
-        return (g * 3 * saved**2,)
-
-    x = Tensor(np.array([3.0, -2.0]), requires_grad=True)
-    with record({"x": x}) as tape:
-        y = cube(x, what=object)
-        z = Tensor(y.data * 2, (y, x), lambda g: (g * 2, None))
-        (z + x * 2).sum()
-    return Session.of(tape)
-
-
-def test_custom_ops_send_what_they_sent(again):
-    session = custom_session()
-    run(session, "last")
-    run(session, "backward")
-    run(session, "last")
-    opened = again(session)
-    assert_same(session, opened)
-    assert_same_walk(session, opened, ["3 step-back", "contribution-back", "first", "last"])
-    assert opened.tape.rows[1].name == "cube"
-    assert "object" in opened.tape.rows[1].attrs["what"]
-
-
-def test_a_traversal_ends_before_a_custom_op_that_had_not_sent(again, tmp_path):
-    opened = again(custom_session())
-    run(opened, "continue")
-    words = "custom has no rule here: what lies behind it is not recomputed"
-    for line in ("continue", "step", "last", "run-to x"):
-        with pytest.raises(CommandError, match=words):
-            run(opened, line)
-    reached = opened.position
-    assert 0 < reached.place < len(opened.tape.plan(1))
-    assert opened.tape.rows[opened.tape.row_at(reached)].name in ("mul", "add", "x")
-    run(opened, "backward #4")
-    run(opened, "last")
-    assert opened.tape.traversals[1].is_finished
-    second = saved_and_opened(opened, tmp_path / "second.npz", open_recording)
-    assert_same(opened, second)
-
-
-def test_a_new_traversal_does_not_reuse_what_an_earlier_one_sent(again):
-    session = custom_session()
-    run(session, "continue 2")
-    opened = again(session)
-    run(opened, "backward")
-    with pytest.raises(CommandError, match="has no rule here"):
-        run(opened, "last")
-
-
-def test_the_report_of_what_cannot_be_recomputed(again):
-    data = report(again(custom_session()))
-    assert [leaf["grad_norm"] for leaf in data["gradients"]] == [None]
-    assert report(custom_session())["gradients"][0]["grad_norm"] > 0
-
-
-def test_a_users_op_with_a_name_of_ours_stays_a_users(again):
-    @op
-    def softmax(x):
-        return x + 1
-
-    softmax.rule(lambda g, y, x: (g,))
-    with record() as tape:
-        softmax(Tensor(np.ones(2), requires_grad=True)).sum()
-    row = again(Session.of(tape)).tape.rows[1]
-    assert row.name == "custom" and row.op is not OPS["softmax"]
-
-
-# The file and the commands
-
-
-def test_a_recording_opens_by_what_it_holds(session, tmp_path):
-    run(session, f"save {tmp_path / 'run.dat'}")
-    assert open_file(tmp_path / "run.dat").facts == session.facts
-    with pytest.raises(CommandError, match="holds one run and no model"):
-        open_file(tmp_path / "run.dat", text="a")
-
-
-@pytest.mark.parametrize("line", ["text a", "ids 1 2", "targets off", "no_grad on", "rerun", "apply"])
-def test_what_needs_the_model_says_so(session, again, line):
-    run(session, "continue 2")
-    opened = again(session)
-    with pytest.raises(CommandError, match=r"a recording holds (one run and )?no model"):
-        run(opened, line)
-    assert_same_look(session, opened)
-
-
-def test_arrays_are_stored_once_and_never_written(session, again, tmp_path):
-    opened = again(session)
-    with np.load(tmp_path / "run.npz") as file:
-        contents = {(file[name].dtype.str, file[name].tobytes()) for name in file.files}
-        assert len(contents) == len(file.files)
-    assert not any(row.array.flags.writeable for row in opened.tape.rows)
-
-
-def test_a_recording_is_replaced_and_nothing_else(session, tmp_path, model):
-    path = tmp_path / "run.npz"
-    run(session, f"save {path}")
-    run(session, f"save {path}")
-    others = {"notes.txt": b"words", "model.npz": b""}
-    for name, content in others.items():
-        (tmp_path / name).write_bytes(content)
-    model.save(tmp_path / "model.npz")
-    for name in others:
-        before = (tmp_path / name).read_bytes()
-        with pytest.raises(CommandError, match="is no recording; save! PATH writes over it"):
-            run(session, f"save {tmp_path / name}")
-        assert (tmp_path / name).read_bytes() == before
-        run(session, f"save! {tmp_path / name}")
-        assert open_file(tmp_path / name).facts == session.facts
-
-
-def test_saving_goes_slice_by_slice_and_abandoned_leaves_nothing(session, tmp_path):
-    work = perform(session, f"save {tmp_path / 'run.npz'}")
-    assert [next(work), next(work)] == [(1, next(work)[1]), (2, next(work)[1])]
-    work.close()
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("array", [np.ones(2, complex), np.array(["a"]), np.ones(2, np.longdouble)])
-def test_numbers_it_cannot_hold(array, tmp_path):
-    with record() as tape:
-        Tensor(array)[0:1]
-    with pytest.raises(CommandError, match=r"cannot be recorded: row 0, .* numbers cannot be recorded"):
-        run(Session.of(tape), f"save {tmp_path / 'run.npz'}")
-    assert list(tmp_path.iterdir()) == []
