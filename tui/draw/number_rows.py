@@ -42,7 +42,7 @@ def draw_numbers(
     if is_behind:
         canvas.words(x + labels + 2 + step * shown, y, [Span(f" {factor}", "muted")])
     elif factor:
-        canvas.words(x, y + 1, [Span(pad(factor, labels, "right"), "muted")])
+        canvas.words(x, y + 1, [Span(pad(canvas.palette.spell(factor), labels, "right"), "muted")])
 
 
 def step_of(plane: Plane, how: Format) -> int:
@@ -67,7 +67,7 @@ def draw_table(
     first, last = window(columns, width // step, plane.column)
     part = plane.values[top:bottom, first:last]
     texts, factor = written(part.ravel(), how, digits=3)
-    canvas.words(x, y, [Span(pad(factor, labels, "right"), "muted")])
+    canvas.words(x, y, [Span(pad(canvas.palette.spell(factor), labels, "right"), "muted")])
     left = x + labels + 1
     for column in range(first, last):
         is_cursor = column == plane.column

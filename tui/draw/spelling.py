@@ -16,7 +16,7 @@ SIGNS: dict[str, str] = {
     **dict.fromkeys("━╸╺╼╾", "="),
     **dict.fromkeys("│┃╵╷╹╻╽╿▌", "|"),
     **dict(zip("▁▂▃▄▅▆▇█░▒▓", "_.::==##:=*", strict=True)),
-    **dict(zip("×÷·−…⊙√∞∂Σ±‖⟨⟩‹›←→↑↓′\u2009", "x/.-.*VIdS~|<><><>^v' ", strict=True)),
+    **dict(zip("×÷·−…⊙√∞∂Σ±‖⟨⟩‹›←→↑↓′\u2009", "x/.-$*VIdS~|<><><>^v' ", strict=True)),
     **dict(zip("γεθπσβ½", "gethps1", strict=True)),
 }
 """One sign for one cell."""
@@ -39,6 +39,7 @@ def spelled(text: str, is_fault: bool = False) -> str:
     """
     if is_fault:
         text = text.replace("×", "N")
+    text = text.replace("ing…", "ing...")  # something goes on; elsewhere something was cut off
     return "".join(WORDS.get(sign) or _escaped(sign) for sign in SCRIPTS.sub(_script, text))
 
 

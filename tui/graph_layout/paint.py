@@ -210,7 +210,7 @@ def _rails_line(
     words = cut(clean(called(item, moment.tape)), name_width if has_phrase else room, "tail")
     pieces.append(Piece(name_at, words, style(name, bg, is_selected)))
     if has_phrase:
-        words = cut(clean(phrase(item, moment.tape)), room - name_width - 1)
+        words = cut(moment.palette.spell(clean(phrase(item, moment.tape))), room - name_width - 1)
         pieces.append(Piece(name_at + name_width + 1, words, style("muted" if is_recorded else "faint", bg)))
     state, fg = gradient_glyph(moment.tape.gradient_state(item.boundary, moment.at))
     pieces.append(Piece(sign_at, state, style(fg, bg)))
