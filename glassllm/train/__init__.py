@@ -1,0 +1,42 @@
+"""Training: batches and steps, and a run that can be watched, stopped, saved and resumed to the bit."""
+
+from .autosave import Autosave
+from .batches import evaluate, get_batch
+from .corpus import Corpus, read_corpus, reading_corpus, split, unigram_entropy
+from .curve import Curve
+from .divergence import Divergence
+from .memory import reuse_memory
+from .pace import Pace
+from .settings import RunSettings
+from .state import TrainingState, load_state, save_state, state_path, writing_state
+from .steps import Report, train, train_step, train_steps
+from .trainer import LastStep, StepReport, Trainer, copied
+
+__all__ = [
+    "Autosave",
+    "Corpus",
+    "Curve",
+    "Divergence",
+    "LastStep",
+    "Pace",
+    "Report",
+    "RunSettings",
+    "StepReport",
+    "Trainer",
+    "TrainingState",
+    "copied",
+    "evaluate",
+    "get_batch",
+    "load_state",
+    "read_corpus",
+    "reading_corpus",
+    "reuse_memory",
+    "save_state",
+    "split",
+    "state_path",
+    "train",
+    "train_step",
+    "train_steps",
+    "unigram_entropy",
+    "writing_state",
+]

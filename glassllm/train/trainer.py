@@ -1,0 +1,351 @@
+"""Trainer: one run of training that can be watched, paused, saved and resumed to the bit.
+
+It owns a private copy of the model and takes the steps of `train`, one a slice. Between two slices all of its
+state is in plain attributes, so it may be looked at, saved or left there. It knows no clock, thread or screen.
+"""
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from glassllm.autograd.ops import Array
+from glassllm.config import Config
+from glassllm.files import StrPath
+from glassllm.model import GlassLM
+from glassllm.optim import AdamW, clip_grad_norm, lr_schedule
+from glassllm.tokenizer import Tokenizer
+
+from .batches import EVALUATION_BATCHES, EVALUATION_SEED, batch_loss, get_batch, mean_loss
+from .curve import Curve
+from .divergence import LOWEST_REFERENCE, Divergence, divergence
+from .settings import RunSettings
+from .state import Best, Run, TrainingState, curve_names, group_of
+from .steps import backpropagate
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """What one step did."""
+
+    step: int  # from 0
+    loss: float  # nats, on the batch, before the update
+    lr: float
+    grad_norm: float  # of all gradients, before clipping
+    clip_factor: float  # what the gradients were multiplied with; 1.0: not clipped
+    updates: Mapping[str, float]  # ‖Δw‖ / ‖w‖ of each group of parameters; empty where nothing was updated
+    tokens: int  # trained on so far
+    val_loss: float | None = None  # after the update; None: not measured at this step
+    fault: Divergence | None = None  # None: nothing is wrong
+
+
+@dataclass(frozen=True, eq=False)
+class LastStep:
+    """All that is needed to take a step again: read-only arrays, by the parameter's name where there are many."""
+
+    step: int
+    x: Array  # (B, n)
+    y: Array
+    config: Config
+    tokenizer: Tokenizer | None
+    weights: Mapping[str, Array]  # before the update
+    gradients: Mapping[str, Array]  # before clipping
+    clip_factor: float
+    lr: float
+    loss: float
+
+    def model(self) -> GlassLM:
+        """A composed model with the weights before the update, not copied."""
+        model = GlassLM(self.config, seed=None)
+        for name, parameter in model.named_parameters().items():
+            parameter.data = self.weights[name]
+        model.tokenizer = self.tokenizer
+        return model
+
+
+def copied(model: GlassLM) -> GlassLM:
+    """A float32 model of its own with the same weights and what travels with them; composed."""
+    copy = GlassLM(model.config, seed=None)
+    weights = model.named_parameters()
+    for name, parameter in copy.named_parameters().items():
+        parameter.data = np.array(weights[name].data, np.float32)
+    copy.tokenizer, copy.meta, copy.sample = model.tokenizer, dict(model.meta), model.sample
+    return copy
+
+
+class Trainer:
+    """A run: `run()` takes its steps, `state()` freezes it, `Trainer.of` goes on from there.
+
+    `step` counts the steps done, `curves` hold what they reported, `report` and `last_step` the newest of them
+    (None before the first one, `last_step` also after a resume). `fault` is what stopped the run by itself, None
+    once it goes on.
+    """
+
+    def __init__(
+        self,
+        model: GlassLM,
+        data: ArrayLike,
+        settings: RunSettings | None = None,
+        val_data: ArrayLike | None = None,
+    ) -> None:
+        """Data and val_data are one row of ids each. ValueError where they, the settings and the model do not fit.
+
+        settings None: the default ones, rows no longer than the model takes.
+        """
+        cfg = model.config
+        self.settings = RunSettings(seq_len=min(128, cfg.max_len)) if settings is None else settings
+        self.settings.check_model(cfg)
+        self.data = _checked("data", data, cfg.vocab_size, self.settings.seq_len)
+        self.val_data = (
+            None if val_data is None else _checked("val_data", val_data, cfg.vocab_size, self.settings.seq_len)
+        )
+        self.model = copied(model)
+        self.model.fused = self.settings.fused
+        self.optimizer = AdamW(
+            self.model.parameters(), lr=self.settings.lr, weight_decay=self.settings.weight_decay
+        )
+        self.rng = np.random.Generator(np.random.PCG64(self.settings.seed))
+        self.step = 0
+        self.best: Best | None = None
+        self.best_val: Best | None = None
+        self.clipped = 0
+        self.curves = {name: Curve() for name in curve_names(cfg)}
+        self.report: StepReport | None = None
+        self.last_step: LastStep | None = None
+        self.fault: Divergence | None = None
+        self._reference = math.inf  # the lowest loss since the last alarm
+        self._val_batches = self._draw_val_batches()
+        self._val_losses: list[Array] = []
+
+    def _draw_val_batches(self) -> list[tuple[Array, Array]]:
+        """The batches that `evaluate` draws."""
+        if self.val_data is None:
+            return []
+        rng, shape = np.random.default_rng(EVALUATION_SEED), (self.settings.batch_size, self.settings.seq_len)
+        return [get_batch(self.val_data, *shape, rng) for _ in range(EVALUATION_BATCHES)]
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all steps are taken and measured."""
+        return self.step >= self.settings.steps and not self.owes_validation
+
+    @property
+    def owes_validation(self) -> bool:
+        """Whether the newest step's validation loss is not measured yet, or not on all of its batches."""
+        report = self.report
+        if report is None or report.val_loss is not None or report.fault is not None or not self._val_batches:
+            return False
+        return report.step % self.settings.eval_every == 0 or report.step == self.settings.steps - 1
+
+    def run(self) -> Iterator[StepReport | None]:
+        """Take the steps that are left, one a slice; a batch of validation is a slice too, and yields None.
+
+        It ends with the last step, or with one whose report has a `fault`; pulled anew, it goes on behind that.
+        A step that is not finite updates nothing; one whose loss only rose too far counts like all others.
+        """
+        self.fault = None
+        while self.fault is None and not self.is_done:
+            if self.owes_validation:
+                self._measure()
+            else:
+                self._advance()
+            yield None if self.owes_validation else self.report
+
+    def _advance(self) -> None:
+        """One step: what `train` does, and notes of it."""
+        settings, step = self.settings, self.step
+        rate = lr_schedule(step, settings.steps, settings.lr, settings.warmup)
+        x, y, loss = self._backpropagate()
+        named = self.model.named_parameters()
+        before = {name: p.data for name, p in named.items()}
+        gradients = {name: p.grad for name, p in named.items() if p.grad is not None}
+        norm = clip_grad_norm(self.optimizer.params, settings.max_norm)
+        factor = settings.max_norm / norm if settings.max_norm < norm < math.inf else 1.0
+        self.fault = divergence(self.model, step, (x, y), loss, gradients, norm, self._limit())
+        if math.isfinite(loss) and math.isfinite(norm):
+            for p in named.values():
+                p.data = p.data.copy()  # AdamW writes in place, and the graph and last_step keep what was
+            self.optimizer.step(rate)
+        self._note(
+            StepReport(
+                step,
+                loss,
+                rate,
+                norm,
+                factor,
+                updates=update_ratios(before, {name: p.data for name, p in named.items()}),
+                tokens=(step + 1) * settings.batch_size * settings.seq_len,
+                fault=self.fault,
+            )
+        )
+        for array in (x, y, *before.values(), *gradients.values()):
+            array.flags.writeable = False
+        self.last_step = LastStep(
+            step, x, y, self.model.config, self.model.tokenizer, before, gradients, factor, rate, loss
+        )
+        self.step += 1
+
+    def _backpropagate(self) -> tuple[Array, Array, float]:
+        """The next batch and the loss on it, each parameter given its gradient; broken off, nothing has happened."""
+        drawn = self.rng.bit_generator.state
+        try:
+            x, y = get_batch(self.data, self.settings.batch_size, self.settings.seq_len, self.rng)
+            with np.errstate(all="ignore"):  # what is not finite is found and named below
+                return x, y, backpropagate(self.model, self.optimizer, x, y)
+        except BaseException:
+            self.rng.bit_generator.state = drawn
+            raise
+
+    def _limit(self) -> float:
+        """The loss above which a step is astray; Inf where there is no alarm or nothing to compare with."""
+        if self.settings.alarm is None:
+            return math.inf
+        return self.settings.alarm * max(self._reference, LOWEST_REFERENCE)
+
+    def _note(self, report: StepReport) -> None:
+        """Enter a step into the curves and records."""
+        self.report = report
+        self.clipped += report.clip_factor < 1
+        for name in ("loss", "lr", "grad_norm"):
+            self.curves[name].add(report.step, getattr(report, name))
+        for group, ratio in report.updates.items():
+            self.curves[f"update.{group}"].add(report.step, ratio)
+        if math.isfinite(report.loss):
+            self.best = _better(self.best, report.step, report.loss)
+            is_alarm = report.fault is not None
+            self._reference = report.loss if is_alarm else min(report.loss, self._reference)
+
+    def _measure(self) -> None:
+        """The validation loss on one more batch; on the last one, their mean goes into the report."""
+        assert self.report is not None
+        x, y = self._val_batches[len(self._val_losses)]
+        with np.errstate(all="ignore"):
+            self._val_losses.append(batch_loss(self.model, x, y))
+        if len(self._val_losses) == len(self._val_batches):
+            loss, step = mean_loss(self._val_losses), self.report.step
+            self._val_losses = []
+            self.report = replace(self.report, val_loss=loss)
+            self.curves["val_loss"].add(step, loss)
+            if math.isfinite(loss):
+                self.best_val = _better(self.best_val, step, loss)
+
+    def save_model(self, path: StrPath) -> None:
+        """Write a checkpoint of the model as it is now, the run's facts in its meta under `run`.
+
+        float16 as always, float32 where a weight is too large for that. CheckpointError where it cannot be written.
+        """
+        report = self.report
+        facts = {
+            "settings": self.settings.to_json(),
+            "steps": self.step,
+            "best": self.best,
+            "best_val": self.best_val,
+        }
+        if report is not None and math.isfinite(report.loss):
+            facts["loss"] = report.loss
+        self.model.meta["run"] = facts
+        largest = max(float(np.abs(p.data).max()) for p in self.model.parameters())
+        self.model.save(path, fp16=not largest > np.finfo(np.float16).max)
+
+    def state(self) -> TrainingState:
+        """The run as it stands, frozen; a validation that is owed is measured first."""
+        while self.owes_validation:
+            self._measure()
+        names, optimizer = list(self.model.named_parameters()), self.optimizer
+        rng: dict[str, Any] = dict(self.rng.bit_generator.state)
+        numbers = {**rng["state"], "has_uint32": rng["has_uint32"], "uinteger": rng["uinteger"]}
+        run = Run(
+            self.settings,
+            self.step,
+            {name: int(value) for name, value in numbers.items()},
+            self.best,
+            self.best_val,
+            self._reference if math.isfinite(self._reference) else None,
+            self.clipped,
+            fingerprint(self.data),
+            None if self.val_data is None else fingerprint(self.val_data),
+        )
+        return TrainingState(
+            self.model.config,
+            {name: p.data for name, p in self.model.named_parameters().items()},
+            {name: m.copy() for name, m in zip(names, optimizer.first, strict=True)},
+            {name: v.copy() for name, v in zip(names, optimizer.second, strict=True)},
+            dict(zip(names, optimizer.counts, strict=True)),
+            run,
+            {name: Curve.of(curve.stride, curve.bins) for name, curve in self.curves.items()},
+            self.model.tokenizer,
+            self.model.meta,
+            self.model.sample,
+        )
+
+    @classmethod
+    def of(
+        cls, state: TrainingState, data: ArrayLike, val_data: ArrayLike | None = None, steps: int | None = None
+    ) -> Self:
+        """Go on with a run on the data it began with; `steps`: how many in all, None: as it was.
+
+        With as many steps as before, what follows is bit for bit what would have followed. ValueError where the
+        data is not that of the state.
+        """
+        settings = state.run.settings if steps is None else replace(state.run.settings, steps=steps)
+        trainer = cls(state.model(), data, settings, val_data)
+        trainer._take(state)
+        return trainer
+
+    def _take(self, state: TrainingState) -> None:
+        run = state.run
+        val_data = None if self.val_data is None else fingerprint(self.val_data)
+        if (fingerprint(self.data), val_data) != (run.data, run.val_data):
+            raise ValueError("the data is not what this run was trained on")
+        names = list(self.model.named_parameters())
+        self.optimizer.first = [state.first[name].copy() for name in names]
+        self.optimizer.second = [state.second[name].copy() for name in names]
+        self.optimizer.counts = [state.counts[name] for name in names]
+        numbers = {name: run.rng[name] for name in ("has_uint32", "uinteger")}
+        inner = {name: run.rng[name] for name in ("state", "inc")}
+        self.rng.bit_generator.state = {"bit_generator": "PCG64", "state": inner, **numbers}
+        self.step, self.best, self.best_val, self.clipped = run.step, run.best, run.best_val, run.clipped
+        self._reference = math.inf if run.reference is None else run.reference
+        self.curves = {name: Curve.of(curve.stride, curve.bins) for name, curve in state.curves.items()}
+
+
+def update_ratios(before: Mapping[str, Array], after: Mapping[str, Array]) -> dict[str, float]:
+    """‖after − before‖ / ‖before‖ of each group of parameters; empty where no array was replaced."""
+    squares: dict[str, tuple[float, float]] = {}
+    for name, old in before.items():
+        moved, size = squares.get(group_of(name), (0.0, 0.0))
+        squares[group_of(name)] = (moved + _square_sum(after[name] - old), size + _square_sum(old))
+    if all(after[name] is old for name, old in before.items()):
+        return {}
+    return {group: math.sqrt(moved / size) if size else math.inf for group, (moved, size) in squares.items()}
+
+
+def _square_sum(array: Array) -> float:
+    flat = array.astype(np.float64).reshape(-1)
+    return float(np.dot(flat, flat))
+
+
+def _better(best: Best | None, step: int, loss: float) -> Best:
+    return best if best is not None and best.loss <= loss else Best(step, loss)
+
+
+def fingerprint(ids: Array) -> str:
+    """SHA-256 of a row of ids: equal for equal data."""
+    return hashlib.sha256(ids.astype("<i8").tobytes()).hexdigest()
+
+
+def _checked(name: str, data: ArrayLike, vocab_size: int, seq_len: int) -> Array:
+    """The data as one row of ids of the vocabulary, longer than a row of a batch; a copy nobody writes into."""
+    ids = np.array(data)
+    if ids.ndim != 1 or ids.dtype.kind not in "iu" or len(ids) <= seq_len:
+        found = f"{ids.dtype} of shape {ids.shape}"
+        raise ValueError(f"{name} must be one row of more than {seq_len} integers, got {found}")
+    if ids.min() < 0 or ids.max() >= vocab_size:
+        found = f"ids from {ids.min()} to {ids.max()}"
+        raise ValueError(f"{name} must hold ids from 0 to {vocab_size - 1}, got {found}")
+    ids.flags.writeable = False
+    return ids
