@@ -105,7 +105,8 @@ def fuzz(kind: Kind, cases: range, seed: int) -> tuple[Counter[str], list[Failur
             try:
                 counts[outcome(kind, path)] += 1
             except (Exception, Hang) as error:
-                failures.append(Failure(kind.name, seed, case, f"{type(error).__name__}: {error}"))
+                words = f"{type(error).__name__}: {error}"[:300]
+                failures.append(Failure(kind.name, seed, case, words))
     return counts, failures
 
 

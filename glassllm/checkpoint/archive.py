@@ -30,6 +30,7 @@ Array = NDArray[Any]
 DIRECTORY_BYTES = 512 << 10  # some 5000 members; what they cost in memory is about twenty times that
 HEADER_BYTES = 4096
 CHUNK_BYTES = 64 << 10
+REASON_CHARACTERS = 120  # zipfile repeats a name from the file, however long it is
 COPY_AGAIN = "copy or download the file again"
 SAVE_ARRAYS = "save it with numpy.savez_compressed"
 
@@ -207,7 +208,8 @@ class Archive:
         except CheckpointError:
             raise
         except DAMAGE as error:
-            raise self.fault(f"{what} is damaged or cut short: {error}", COPY_AGAIN) from None
+            reason = str(error)[:REASON_CHARACTERS]
+            raise self.fault(f"{what} is damaged or cut short: {reason}", COPY_AGAIN) from None
 
     def __enter__(self) -> Self:
         return self

@@ -105,13 +105,14 @@ def _manifest(session: Session, members: Members) -> dict[str, Json]:
     tape, at = session.tape, session.position
     origins: dict[Origin, int] = {}
     rows = [_row(tape, row, members) | _at(row, origins) for row in tape.rows]
+    custom = {i for i, row in enumerate(rows) if "custom" in row}
     content: dict[str, Json] = {
         "version": VERSION,
         "facts": _facts(session.facts),
         "rows": rows,
         "events": [[_line(event.step), event.layer, event.row] for event in tape.events],
         "leaves": list(tape.leaves),
-        "traversals": [_traversal(tape, traversal, members) for traversal in tape.traversals],
+        "traversals": [_traversal(traversal, custom, members) for traversal in tape.traversals],
         "position": [at.traversal, at.place, at.edges],
         "selection": session.selection,
         "fresh": session.starts_fresh,
@@ -257,13 +258,12 @@ def _graph(tape: Tape, row: Row, members: Members) -> dict[str, Json]:
 # Traversals
 
 
-def _traversal(tape: Tape, traversal: Traversal, members: Members) -> dict[str, Json]:
-    sent = []
-    for record in traversal.records:
-        row = tape.rows[record.row]
-        if row.kind == "node" and record.grad is not None and not _is_ours(tape, row):
-            arrays = [None if array is None else members.ref(array) for array in record.contributions]
-            sent.append([row.id, arrays])
+def _traversal(traversal: Traversal, custom: set[int], members: Members) -> dict[str, Json]:
+    sent = [
+        [record.row, [None if array is None else members.ref(array) for array in record.contributions]]
+        for record in traversal.records
+        if record.row in custom and record.grad is not None
+    ]
     return {
         "root": traversal.plan.root,
         "seed": members.ref(traversal.seed),

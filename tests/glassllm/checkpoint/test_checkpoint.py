@@ -275,6 +275,10 @@ BAD: dict[str, tuple[str, Callable[[Path], Any]]] = {
         "weight 'norm_f.gamma' is missing",
         damaged(lambda raw: raw.rindex(b"norm_f"), b"\xff\xfe\x1b[2J"),
     ),
+    "name length": (
+        "'__config__' is damaged or cut short: File name in directory",
+        damaged(lambda raw: raw.index(b"PK\3\4") + 26, b"\xff\x03"),
+    ),
     "offset": ("damaged or cut short", damaged(lambda raw: directory_entry(raw) + 42, b"\xff\xff\xff\x7f")),
     # configs
     "config missing": ("no __config__ .*; save", with_members(__config__=None)),

@@ -19,6 +19,7 @@ from tests.glassllm.debug.recording.sameness import (
     assert_same,
     assert_same_look,
     assert_same_walk,
+    same_array,
     saved_and_opened,
 )
 
@@ -86,6 +87,19 @@ def test_the_report_of_what_cannot_be_recomputed(again):
     data = report(again(custom_session()))
     assert [leaf["grad_norm"] for leaf in data["gradients"]] == [None]
     assert report(custom_session())["gradients"][0]["grad_norm"] > 0
+
+
+def test_an_op_of_ours_whose_attributes_cannot_be_written_is_custom(again):
+    x = Tensor(np.array([3.0, -2.0]), requires_grad=True)
+    with record() as tape:
+        (x[range(2)] * 2).sum()
+    session = Session.of(tape)
+    run(session, "last")
+    run(session, "backward")
+    run(session, "last")
+    opened = again(session)
+    assert opened.tape.rows[1].name == "custom"
+    assert same_array(opened.tape.gradient(0, opened.position), session.tape.gradient(0, session.position))
 
 
 def test_a_users_op_with_a_name_of_ours_stays_a_users(again):
