@@ -9,7 +9,12 @@ from types import FrameType
 from .snapshot import Origin, Row, TapeView
 
 LIBRARY = Path(__file__).resolve().parents[1]
-OURS = {LIBRARY / "autograd": "ENGINE", LIBRARY / "debug": "DEBUGGER", LIBRARY.parent / "tui": "DEBUGGER"}
+OURS = {
+    LIBRARY / "autograd": "ENGINE",
+    LIBRARY / "trace.py": "ENGINE",
+    LIBRARY / "debug": "DEBUGGER",
+    LIBRARY.parent / "tui": "DEBUGGER",
+}
 
 
 class Side(Enum):

@@ -33,6 +33,7 @@ class Output:
     def write(self, name: Name, text: str) -> None:
         """Take a piece of a stream."""
         with self._lock:
+            self._end_others(name)
             *ended, begun = (self._begun[name] + text).split("\n")
             for line in ended:
                 self._end(name, line)
@@ -40,6 +41,13 @@ class Output:
             if self._echo is not None:
                 self._echo.write(text)
                 self._echo.flush()
+
+    def _end_others(self, name: Name) -> None:
+        """What the other stream has begun came before this."""
+        for other, begun in self._begun.items():
+            if other != name and begun:
+                self._end(other, begun)
+                self._begun[other] = ""
 
     def _end(self, name: Name, line: str) -> None:
         text = _newest(line).rstrip("\r")

@@ -82,9 +82,10 @@ class RollingRecorder:
             self._outer.applied(op, inputs, attrs, saved, result)
         with self._lock:
             self.ops += 1
-            self._bytes += result.data.nbytes + ROW_BYTES
-            if self._bytes > self._kept_bytes:
+            size = result.data.nbytes + ROW_BYTES
+            if self._bytes + size > self._kept_bytes:
                 self._start()
+            self._bytes += size
             self._recorder.applied(op, inputs, attrs, saved, result)
         self._heard()
 

@@ -6,6 +6,7 @@ to the interpreter's own variables is undone when it ends, however it ends.
 
 import builtins
 import linecache
+import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -100,10 +101,11 @@ class Script:
     def _compiled(self) -> CodeType:
         try:
             with open(open_descriptor(self.path), "rb") as file:
-                content = file.read(LARGEST + 1)
+                is_long = os.fstat(file.fileno()).st_size > LARGEST
+                content = b"" if is_long else file.read()
         except (OSError, ValueError) as error:
             raise opening_error(self.path, error) from None
-        if len(content) > LARGEST:
+        if is_long:
             raise self._refused(f"longer than {LARGEST >> 20} MB; give a smaller program")
         name = str(self.path.resolve())
         try:
@@ -176,7 +178,7 @@ class Script:
 
     def _notes(self, ending: Ending, threads: int, output: Output) -> list[str]:
         """What there is to say about the run, a few words each."""
-        notes = [f"{ending.words} at op {self._recorder.ops}" if ending.is_broken else ending.words]
+        notes = [f"{ending.words} after op {self._recorder.ops}" if ending.is_broken else ending.words]
         if threads:
             notes.append(f"{_counted(threads, 'thread')} of it still running, unrecorded")
         if output.count:
