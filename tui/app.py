@@ -1,11 +1,12 @@
 """The application: one engine thread behind, one screen in front, and messages between them."""
 
 import gc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 from textual.filter import LineFilter
@@ -44,6 +45,15 @@ def perform(session: "Session", request: Request) -> object:
     return run(session, request.name, *request.args, count=request.count)
 
 
+def opening(build: Callable[[], object]) -> Generator[object, None, object]:
+    """Build a session and get it ready for its first snapshot; on the engine thread."""
+    outcome = build()
+    session: Any = (yield from outcome) if isinstance(outcome, Generator) else outcome
+    yield from session.preparing()
+    gc.freeze()  # what is there by now stays; looking it through for garbage would hold up frames
+    return session
+
+
 class GlassApp(App[None]):
     """`path` is opened on the engine thread after the first frame; `refusal` is set where it cannot be.
 
@@ -80,7 +90,7 @@ class GlassApp(App[None]):
         self._log_file = log_file
         self.register_theme(chrome(self.palette))
         self.theme = "glass"
-        self.engine = Engine(self.post_message, build or self._open, perform)
+        self.engine = Engine(self.post_message, partial(opening, build or self._open), perform)
         self._version = 0
         self._counted: TapeView | None = None
 
@@ -92,9 +102,7 @@ class GlassApp(App[None]):
 
         assert debug
         is_program = self.path.suffix == PROGRAM
-        opened = open_script(self._script()) if is_program else open_file(self.path, self._text, self._ids)
-        gc.freeze()  # what is there by now stays; looking it through for garbage would hold up frames
-        return opened
+        return open_script(self._script()) if is_program else open_file(self.path, self._text, self._ids)
 
     def _script(self) -> "Script":
         """The program, which stops at its next op when its task is cancelled, and says from time to time how far
@@ -166,7 +174,7 @@ class GlassApp(App[None]):
         if self._version and message.job.name != STATISTICS:
             self.debugger.progress(message)
         elif isinstance(self.screen, LoadingScreen):
-            self.screen.say(f"{message.text}   {message.done} ops")
+            self.screen.progress(message)
 
     def action_stop_opening(self) -> None:
         """Stop what is being opened, at its next op."""

@@ -1,6 +1,7 @@
 """The debugger called from a program: it takes the terminal, and gives everything back when it is left."""
 
 import asyncio
+import gc
 import os
 import sys
 import threading
@@ -16,7 +17,8 @@ from glassllm.autograd.tensor import Tensor
 from glassllm.debug import script
 from glassllm.debug.naming import Names
 from glassllm.debug.origins import user_frames
-from glassllm.debug.session import Session
+from glassllm.debug.session import Opening, Session
+from glassllm.debug.slices import finished
 from glassllm.debug.tape import Tape
 
 from . import terminal
@@ -37,15 +39,15 @@ def open_on(made: Any) -> None:
     if script.running is not None:
         _have_opened(script.running, made, here)
         return
-    session = Session.of(made, name=here, names=names_of(caller))
+    opening = Session.opening(made, name=here, names=names_of(caller))
     if not has_terminal():
         print(f"tui.debug at {here}: no terminal to open in, so here is the report", file=sys.stderr)
         with _engine_at_rest(), redirect_stdout(sys.stderr):
-            as_tables(session)
+            as_tables(finished(opening))
         return
     _refuse_where_no_screen_can_be()
     with _engine_at_rest(), _settings_restored():
-        _show(session, here)
+        _show(opening, here)
 
 
 def names_of(caller: FrameType) -> Names:
@@ -78,7 +80,7 @@ def _refuse_where_no_screen_can_be() -> None:
         raise RuntimeError("tui.debug cannot open in another thread than the main one; call it there")
 
 
-def _show(session: Session, here: str) -> None:
+def _show(opening: Opening, here: str) -> None:
     """The screen, until it is left."""
     settings, faults = read(config_file())
     colors = settings.color or terminal.depth(os.environ)
@@ -87,7 +89,7 @@ def _show(session: Session, here: str) -> None:
     from .app import GlassApp
 
     settings = replace(settings, color=colors, ascii=settings.ascii or not terminal.has_all_signs(sys.stdout))
-    app = GlassApp(Path(here), settings=settings, faults=faults, build=lambda: session)
+    app = GlassApp(Path(here), settings=settings, faults=faults, build=lambda: opening)
     app.run(mouse=settings.mouse)
     app.engine.wait()
 
@@ -110,6 +112,7 @@ def _settings_restored() -> Iterator[None]:
     try:
         yield
     finally:
+        gc.unfreeze()
         sys.setswitchinterval(interval)
         for name, value in environment.items():
             os.environ.pop(name, None)

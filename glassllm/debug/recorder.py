@@ -275,6 +275,9 @@ def taping(tensor: Tensor, names: Mapping[str, Tensor] | None = None) -> Sliced[
     """The same in slices."""
     if tensor.node is None:
         raise ValueError("this Tensor has no graph behind it: no op made it while tracking was on")
-    recorder = Recorder(names)
-    yield from recorder.adopting(tensor.node)
+    return _taping(tensor.node, Recorder(names))
+
+
+def _taping(node: graph.Node, recorder: Recorder) -> Sliced[Tape]:
+    yield from recorder.adopting(node)
     return recorder.close()

@@ -5,7 +5,7 @@ be left for a while; `drain` runs one to its end. The position moves along, so o
 the session at a place it has really reached.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Protocol
 
@@ -20,12 +20,13 @@ from .places import Places
 from .recorder import taping
 from .runs import ModelRun, graph_facts
 from .search import find_row
-from .slices import Slice, Sliced, finished
+from .slices import Slice, Sliced, finished, named
 from .snapshot import CommandError, Health, Position, RunFacts, Said, Snapshot, Tone
 from .tape import Tape
 from .words import at_place, in_short, path_of, short
 
 Work = Iterator[tuple[int, int]]  # yields (done, total)
+Opening = Generator[tuple[int, int, str], None, "Session"]  # yields (done, total, with what)
 Step = Callable[[Position], Position | None]
 
 
@@ -74,14 +75,16 @@ class Session:
     @classmethod
     def opening(
         cls, made: Tensor | Tape, name: str = "graph", names: Mapping[str, Tensor] | None = None
-    ) -> "Sliced[Session]":
-        """The same in slices, ready for its first snapshot."""
-        tape = (yield from taping(made, names)) if isinstance(made, Tensor) else made
-        if not tape.forward:
+    ) -> "Opening":
+        """The same in slices; raises at once what it has to raise."""
+        if isinstance(made, Tape) and not made.forward:
             raise CommandError("nothing was recorded: no op was applied")
-        session = cls(tape, graph_facts(tape, name))
-        yield from session.preparing()
-        return session
+        return cls._opening(taping(made, names) if isinstance(made, Tensor) else made, name)
+
+    @classmethod
+    def _opening(cls, made: Sliced[Tape] | Tape, name: str) -> "Opening":
+        tape = made if isinstance(made, Tape) else (yield from named(made, "recording"))
+        return cls(tape, graph_facts(tape, name))
 
     def _load(self, tape: Tape, facts: RunFacts, run: Run | None) -> None:
         self.tape, self.facts, self.run = tape, facts, run
@@ -133,10 +136,10 @@ class Session:
         """The row's name within its block."""
         return short(self.tape, self.tape.rows[row])
 
-    def preparing(self) -> Work:
-        """Find out how the first traversal will go; without this the first snapshot does."""
+    def preparing(self) -> Iterator[tuple[int, int, str]]:
+        """Find out how the first traversal will go; otherwise the first snapshot does."""
         if self.tape.default_root is not None:
-            yield from self.tape.planning(self.tape.default_root)
+            yield from named(self.tape.planning(self.tape.default_root), "planning the way back")
 
     def statistics(self, first: Iterable[int] = ()) -> Work:
         """Count every row's statistics, the rows of `first` before the others."""

@@ -26,7 +26,18 @@ class Slice:
         return True
 
 
-def finished(work: Sliced[Result]) -> Result:
+def named(work: Sliced[Result], what: str) -> Generator[tuple[int, int, str], None, Result]:
+    """Work that also says what it does."""
+    while True:
+        try:
+            done, total = next(work)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        yield done, total, what
+
+
+def finished(work: Generator[object, None, Result]) -> Result:
     """The result of work, done to its end here and now."""
     while True:
         try:

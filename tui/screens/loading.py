@@ -6,6 +6,7 @@ from textual.screen import Screen
 
 from tui.draw.palette import Palette
 from tui.draw.text import Span, text_row
+from tui.messages import JobProgress
 from tui.widgets.page import Page
 
 
@@ -30,12 +31,20 @@ class LoadingScreen(Screen[None]):
     def on_resize(self) -> None:
         self._paint()
 
-    def say(self, words: str) -> None:
-        """How far it is: a program may run for long, and can be stopped."""
-        self._words = f"{words}   esc stops"
+    def progress(self, news: JobProgress) -> None:
+        """Say how far it is: a program may run for long, a large graph takes seconds, and both can be stopped."""
+        how_far = (
+            f"   {apart(news.done)} ops" if news.total is None else f" {apart(news.done)}/{apart(news.total)}"
+        )
+        self._words = f"{news.text}{how_far}   esc stops"
         self._paint()
 
     def _paint(self) -> None:
         name = [Span(f" {self._file}   ", "bright", bold=True)]
         words = [Span(f"{self._words} ", "muted")]
         self._page.show([text_row(name, self.size.width, self._palette, "raised", words)])
+
+
+def apart(n: int) -> str:
+    """Thousands apart: `40 000`."""
+    return f"{n:,}".replace(",", " ")
