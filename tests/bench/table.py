@@ -1,0 +1,38 @@
+"""Ratios of what was measured, and the table they are printed as."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+
+@dataclass(frozen=True)
+class Result:
+    """What was compared with what: CPU seconds of both, round by round, and the most the ratio may be."""
+
+    what: str
+    times: Sequence[float]
+    others: Sequence[float]
+    goal: float | None = None
+
+    @property
+    def ratios(self) -> list[float]:
+        return [time / other for time, other in zip(self.times, self.others, strict=True)]
+
+    @property
+    def verdict(self) -> str:
+        """The goal, and whether it is met."""
+        if self.goal is None:
+            return f"{'–':>4}"
+        return f"{self.goal:4g}  {'yes' if median(self.ratios) <= self.goal else 'NO'}"
+
+
+def table(results: Sequence[Result]) -> str:
+    """A line each: what, its median ratio, the lowest and highest, rounds, milliseconds, goal, met?"""
+    wide = max(len(result.what) for result in results)
+    lines = [f"{'what':{wide}}  {'ratio [min, max]':>20}  rounds  {'CPU ms':>15}  goal  met?"]
+    for result in results:
+        ratios = result.ratios
+        spread = f"{median(ratios):.2f} [{min(ratios):.2f}, {max(ratios):.2f}]"
+        cost = f"{1000 * median(result.times):.2f} / {1000 * median(result.others):.2f}"
+        lines.append(f"{result.what:{wide}}  {spread:>20}  {len(ratios):6}  {cost:>15}  {result.verdict}")
+    return "\n".join(lines)
