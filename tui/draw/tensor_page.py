@@ -260,8 +260,8 @@ def draw_narrow(draft: Draft, what: Shown, x: int, width: int, heading: bool) ->
         draft.spots += draw_thumbnail_strip(
             canvas, left + 2, y, right - left - 2, lines, what, state, draft.accent
         )
-    note = [] if heading or not what.note else [Span(f"{what.note}   ", "bwd")]
-    canvas.words(left, bottom, note, words.readout_words(focus, what.array, plane, state.format))
+    note = "" if heading else what.note.partition(",")[0]
+    canvas.words(left, bottom, words.readout_words(focus, what.array, plane, state.format, note))
 
 
 def draw_column(draft: Draft, what: Shown, x: int, y: int, width: int, bottom: int) -> None:

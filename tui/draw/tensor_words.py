@@ -251,14 +251,16 @@ def axis_label(focus: Focus, axis: int, i: int) -> str:
     return text[1:] if len(text) > 1 and text.startswith("·") else text
 
 
-def readout_words(focus: Focus, array: Array, plane: Plane, how: Format = USUAL) -> list[Span]:
-    """`[8,7] fox → small  +0.6141   rank 1 of 9`."""
+def readout_words(focus: Focus, array: Array, plane: Plane, how: Format = USUAL, note: str = "") -> list[Span]:
+    """`[8,7] fox → small  +0.6141   rank 1 of 9`; `note`, what the number is not, takes the rank's place."""
     words = [
         Span(place_text(plane), "bright", bold=True),
         Span(f" {place_words(focus, plane)}  ", "muted"),
         value_word(array, plane, how),
     ]
-    if ranked := rank(plane):
+    if note:
+        words.append(Span(f"   {note}", "bwd"))
+    elif ranked := rank(plane):
         words.append(Span(f"   rank {ranked[0]} of {ranked[1]}", "muted"))
     return words
 

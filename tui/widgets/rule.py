@@ -64,8 +64,9 @@ def _waiting(rule: RuleLines, is_back: bool, is_final: bool) -> str:
 
 def _other_number(snapshot: Snapshot, rule: RuleLines, is_back: bool) -> list[Span]:
     if is_back:
-        value = snapshot.focus.recorded and rule.numbers.rpartition("= ")[2]
-        return [Span("          "), Span("value ", "muted"), Span(value or "")]
+        own = [Span("gradient ", "muted"), Span(f"{rule.gradient}   ")] if rule.gradient else []
+        value = rule.value if snapshot.focus.recorded else ""
+        return [Span("          "), *own, Span("value ", "muted"), Span(value)]
     state = snapshot.focus.state
     glyph, fg = glyphs.gradient_glyph(state)
     words = rule.gradient or ("takes no gradient" if not state.takes else "not reached")
