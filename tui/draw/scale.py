@@ -85,18 +85,21 @@ def encode(array: Array, masked: Array | None, scale: Scale, levels: int, outsid
         beyond = (values > scale.limit).astype(np.int8) - (values < scale.low)
     if scale.kind == "diverging":
         share = (share + 1) / 2
-    code = np.rint(np.clip(np.nan_to_num(share), 0, 1) * (levels - 1)).astype(np.uint8)
-    hidden = np.zeros(values.shape, bool) if masked is None else masked & ~np.isnan(values)
-    for special, where in (
-        (ZERO, values == 0),
-        (PLUS_INF, np.isposinf(values)),
-        (MINUS_INF, np.isneginf(values)),
-        (MASKED, hidden),
-        (NAN, np.isnan(values)),
-        (OUTSIDE, outside),
-    ):
-        if where is not None:
-            code[where] = levels + special
+    special = [(ZERO, values == 0)]
+    if not np.isfinite(values).all():
+        share = np.nan_to_num(share)
+        special += [
+            (PLUS_INF, np.isposinf(values)),
+            (MINUS_INF, np.isneginf(values)),
+            (NAN, np.isnan(values)),
+        ]
+    if masked is not None:
+        special.append((MASKED, masked & ~np.isnan(values)))
+    if outside is not None:
+        special.append((OUTSIDE, outside))
+    code = np.rint(np.clip(share, 0, 1) * (levels - 1)).astype(np.uint8)
+    for which, where in special:
+        code[where] = levels + which
     return Codes(code, np.where(code < levels, beyond, 0).astype(np.int8))
 
 
