@@ -7,10 +7,11 @@ from .curve import Curve
 from .divergence import Divergence
 from .memory import reuse_memory
 from .pace import Pace
+from .report import LastStep, StepReport
 from .settings import RunSettings
 from .state import TrainingState, load_state, save_state, state_path, writing_state
 from .steps import Report, train, train_step, train_steps
-from .trainer import LastStep, StepReport, Trainer, copied
+from .trainer import Trainer, copied
 
 __all__ = [
     "Autosave",

@@ -1,5 +1,7 @@
 """Batches drawn from one long row of ids, and the loss on text not trained on."""
 
+import hashlib
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -9,6 +11,24 @@ from glassllm.model import GlassLM
 
 EVALUATION_BATCHES = 10
 EVALUATION_SEED = 1234
+
+
+def row_of_ids(name: str, data: ArrayLike, vocab_size: int, seq_len: int) -> Array:
+    """The data as one row of ids of the vocabulary, longer than a row of a batch; a copy nobody writes into."""
+    ids = np.array(data)
+    if ids.ndim != 1 or ids.dtype.kind not in "iu" or len(ids) <= seq_len:
+        found = f"{ids.dtype} of shape {ids.shape}"
+        raise ValueError(f"{name} must be one row of more than {seq_len} integers, got {found}")
+    if ids.min() < 0 or ids.max() >= vocab_size:
+        found = f"ids from {ids.min()} to {ids.max()}"
+        raise ValueError(f"{name} must hold ids from 0 to {vocab_size - 1}, got {found}")
+    ids.flags.writeable = False
+    return ids
+
+
+def fingerprint(ids: Array) -> str:
+    """SHA-256 of a row of ids: equal for equal data."""
+    return hashlib.sha256(ids.astype("<i8").tobytes()).hexdigest()
 
 
 def get_batch(data: ArrayLike, batch_size: int, seq_len: int, rng: np.random.Generator) -> tuple[Array, Array]:

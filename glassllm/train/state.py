@@ -28,6 +28,7 @@ from glassllm.model import GlassLM
 from glassllm.tokenizer import Tokenizer
 
 from .curve import CAPACITY, ROWS, Curve
+from .report import group_of
 from .settings import RunSettings
 
 RUN, FIRST, SECOND, COUNTS, CURVE = "__run__", "adamw.first.", "adamw.second.", "adamw.counts", "curve."
@@ -86,12 +87,6 @@ def state_path(path: StrPath) -> Path:
     """NAME.train.npz for NAME.npz, and for itself."""
     name = os.fspath(path).removesuffix(".npz").removesuffix(".train")
     return Path(f"{name}.train.npz")
-
-
-def group_of(name: str) -> str:
-    """The group a parameter belongs to: `E`, `output`, `norm_f`, and of a block `blocks.0.attn`, `.ffn`, `.norm`."""
-    owner = name.rpartition(".")[0] or name
-    return owner.rstrip("0123456789")
 
 
 def curve_names(config: Config) -> list[str]:

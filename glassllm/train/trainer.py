@@ -4,67 +4,26 @@ It owns a private copy of the model and takes the steps of `train`, one a slice.
 state is in plain attributes, so it may be looked at, saved or left there. It knows no clock, thread or screen.
 """
 
-import hashlib
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from glassllm.autograd.ops import Array
-from glassllm.config import Config
 from glassllm.files import StrPath
 from glassllm.model import GlassLM
 from glassllm.optim import AdamW, clip_grad_norm, lr_schedule
-from glassllm.tokenizer import Tokenizer
 
-from .batches import EVALUATION_BATCHES, EVALUATION_SEED, batch_loss, get_batch, mean_loss
+from .batches import EVALUATION_BATCHES, EVALUATION_SEED, batch_loss, fingerprint, get_batch, mean_loss, row_of_ids
 from .curve import Curve
 from .divergence import LOWEST_REFERENCE, Divergence, divergence
+from .report import LastStep, StepReport, update_ratios
 from .settings import RunSettings
-from .state import Best, Run, TrainingState, curve_names, group_of
+from .state import Best, Run, TrainingState, curve_names
 from .steps import backpropagate
-
-
-@dataclass(frozen=True)
-class StepReport:
-    """What one step did."""
-
-    step: int  # from 0
-    loss: float  # nats, on the batch, before the update
-    lr: float
-    grad_norm: float  # of all gradients, before clipping
-    clip_factor: float  # what the gradients were multiplied with; 1.0: not clipped
-    updates: Mapping[str, float]  # ‖Δw‖ / ‖w‖ of each group of parameters; empty where nothing was updated
-    tokens: int  # trained on so far
-    val_loss: float | None = None  # after the update; None: not measured at this step
-    fault: Divergence | None = None  # None: nothing is wrong
-
-
-@dataclass(frozen=True, eq=False)
-class LastStep:
-    """All that is needed to take a step again: read-only arrays, by the parameter's name where there are many."""
-
-    step: int
-    x: Array  # (B, n)
-    y: Array
-    config: Config
-    tokenizer: Tokenizer | None
-    weights: Mapping[str, Array]  # before the update
-    gradients: Mapping[str, Array]  # before clipping
-    clip_factor: float
-    lr: float
-    loss: float
-
-    def model(self) -> GlassLM:
-        """A composed model with the weights before the update, not copied."""
-        model = GlassLM(self.config, seed=None)
-        for name, parameter in model.named_parameters().items():
-            parameter.data = self.weights[name]
-        model.tokenizer = self.tokenizer
-        return model
 
 
 def copied(model: GlassLM) -> GlassLM:
@@ -99,9 +58,9 @@ class Trainer:
         cfg = model.config
         self.settings = RunSettings(seq_len=min(128, cfg.max_len)) if settings is None else settings
         self.settings.check_model(cfg)
-        self.data = _checked("data", data, cfg.vocab_size, self.settings.seq_len)
+        self.data = row_of_ids("data", data, cfg.vocab_size, self.settings.seq_len)
         self.val_data = (
-            None if val_data is None else _checked("val_data", val_data, cfg.vocab_size, self.settings.seq_len)
+            None if val_data is None else row_of_ids("val_data", val_data, cfg.vocab_size, self.settings.seq_len)
         )
         self.model = copied(model)
         self.model.fused = self.settings.fused
@@ -118,6 +77,8 @@ class Trainer:
         self.last_step: LastStep | None = None
         self.fault: Divergence | None = None
         self._reference = math.inf  # the lowest loss since the last alarm
+        rows = self.data, self.val_data
+        self._fingerprints = fingerprint(rows[0]), None if rows[1] is None else fingerprint(rows[1])
         self._val_batches = self._draw_val_batches()
         self._val_losses: list[Array] = []
 
@@ -190,7 +151,7 @@ class Trainer:
         self.step += 1
 
     def _backpropagate(self) -> tuple[Array, Array, float]:
-        """The next batch and the loss on it, each parameter given its gradient; broken off, nothing has happened."""
+        """The next batch and the loss on it, each parameter given its gradient; broken off, nothing was."""
         drawn = self.rng.bit_generator.state
         try:
             x, y = get_batch(self.data, self.settings.batch_size, self.settings.seq_len, self.rng)
@@ -236,7 +197,7 @@ class Trainer:
     def save_model(self, path: StrPath) -> None:
         """Write a checkpoint of the model as it is now, the run's facts in its meta under `run`.
 
-        float16 as always, float32 where a weight is too large for that. CheckpointError where it cannot be written.
+        float16, or float32 where a weight is too large for that. CheckpointError where it cannot be written.
         """
         report = self.report
         facts = {
@@ -249,7 +210,7 @@ class Trainer:
             facts["loss"] = report.loss
         self.model.meta["run"] = facts
         largest = max(float(np.abs(p.data).max()) for p in self.model.parameters())
-        self.model.save(path, fp16=not largest > np.finfo(np.float16).max)
+        self.model.save(path, fp16=not largest > float(np.finfo(np.float16).max))
 
     def state(self) -> TrainingState:
         """The run as it stands, frozen; a validation that is owed is measured first."""
@@ -266,8 +227,7 @@ class Trainer:
             self.best_val,
             self._reference if math.isfinite(self._reference) else None,
             self.clipped,
-            fingerprint(self.data),
-            None if self.val_data is None else fingerprint(self.val_data),
+            *self._fingerprints,
         )
         return TrainingState(
             self.model.config,
@@ -298,8 +258,7 @@ class Trainer:
 
     def _take(self, state: TrainingState) -> None:
         run = state.run
-        val_data = None if self.val_data is None else fingerprint(self.val_data)
-        if (fingerprint(self.data), val_data) != (run.data, run.val_data):
+        if self._fingerprints != (run.data, run.val_data):
             raise ValueError("the data is not what this run was trained on")
         names = list(self.model.named_parameters())
         self.optimizer.first = [state.first[name].copy() for name in names]
@@ -313,39 +272,5 @@ class Trainer:
         self.curves = {name: Curve.of(curve.stride, curve.bins) for name, curve in state.curves.items()}
 
 
-def update_ratios(before: Mapping[str, Array], after: Mapping[str, Array]) -> dict[str, float]:
-    """‖after − before‖ / ‖before‖ of each group of parameters; empty where no array was replaced."""
-    squares: dict[str, tuple[float, float]] = {}
-    for name, old in before.items():
-        moved, size = squares.get(group_of(name), (0.0, 0.0))
-        squares[group_of(name)] = (moved + _square_sum(after[name] - old), size + _square_sum(old))
-    if all(after[name] is old for name, old in before.items()):
-        return {}
-    return {group: math.sqrt(moved / size) if size else math.inf for group, (moved, size) in squares.items()}
-
-
-def _square_sum(array: Array) -> float:
-    flat = array.astype(np.float64).reshape(-1)
-    return float(np.dot(flat, flat))
-
-
 def _better(best: Best | None, step: int, loss: float) -> Best:
     return best if best is not None and best.loss <= loss else Best(step, loss)
-
-
-def fingerprint(ids: Array) -> str:
-    """SHA-256 of a row of ids: equal for equal data."""
-    return hashlib.sha256(ids.astype("<i8").tobytes()).hexdigest()
-
-
-def _checked(name: str, data: ArrayLike, vocab_size: int, seq_len: int) -> Array:
-    """The data as one row of ids of the vocabulary, longer than a row of a batch; a copy nobody writes into."""
-    ids = np.array(data)
-    if ids.ndim != 1 or ids.dtype.kind not in "iu" or len(ids) <= seq_len:
-        found = f"{ids.dtype} of shape {ids.shape}"
-        raise ValueError(f"{name} must be one row of more than {seq_len} integers, got {found}")
-    if ids.min() < 0 or ids.max() >= vocab_size:
-        found = f"ids from {ids.min()} to {ids.max()}"
-        raise ValueError(f"{name} must hold ids from 0 to {vocab_size - 1}, got {found}")
-    ids.flags.writeable = False
-    return ids
