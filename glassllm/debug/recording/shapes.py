@@ -70,8 +70,8 @@ def _with(*names: str) -> Infer:
     return infer
 
 
-def _numbers(value: Any, what: str) -> Array:
-    if not isinstance(value, (int, float, np.ndarray)) or np.asarray(value).dtype.kind not in "biuf":
+def _numbers(value: Any, what: str, kinds: Any = (int, float, np.ndarray)) -> Array:
+    if not isinstance(value, kinds) or np.asarray(value).dtype.kind not in "biuf":
         raise TypeError(f"{what} must be numbers")
     return np.asarray(value)
 
@@ -193,7 +193,7 @@ def _loss(shapes: Shapes, attrs: Attrs) -> Shape:
 
 def _turned(shapes: Shapes, attrs: Attrs) -> Shape:
     *front, channels = shapes[0]
-    tables = [_numbers(attrs[name], name) for name in ("cos", "sin")]
+    tables = [_numbers(attrs[name], name, np.ndarray) for name in ("cos", "sin")]
     pairs = (*front, channels // 2)
     if channels % 2 or np.broadcast_shapes(pairs, *(table.shape for table in tables)) != pairs:
         raise ValueError(f"tables that do not fit {shapes[0]}")
