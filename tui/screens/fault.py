@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tui import log
 from tui.draw.palette import Palette
-from tui.draw.text import Row, Span, clean, fit, segments
+from tui.draw.text import Row, Span, clean, cut, fit, segments
 from tui.messages import EngineFailed
 
 from .overlay import Overlay
@@ -68,7 +68,7 @@ def program_rows(fault: "Fault", width: int, height: int, palette: Palette) -> l
         [Span(f"✗ {fault.kind}", "stop", bold=True), Span("   ended the program", "muted")],
         *([Span("  "), Span(line)] for line in words),
         [],
-        *([Span(line, "muted" if line.lstrip().startswith(("File ", "^", "~")) else "text")] for line in shown),
+        *([_traceback_line(line, width - 4)] for line in shown),
         [],
         [Span("kept   ", "muted"), Span("everything recorded until then")],
         [],
@@ -79,6 +79,14 @@ def program_rows(fault: "Fault", width: int, height: int, palette: Palette) -> l
         [],
     ]
     return barred(body, width, palette)
+
+
+def _traceback_line(line: str, width: int) -> Span:
+    """A file keeps the end of its name, and so its line."""
+    words = line.lstrip()
+    if words.startswith("File "):
+        return Span(f"  {cut(clean(words), width - 2, 'tail')}", "muted")
+    return Span(line, "muted" if words.startswith(("^", "~")) else "text")
 
 
 class FaultScreen(Overlay):
