@@ -5,15 +5,17 @@ section is folded into one item unless it is open; inside an open one every even
 shows its nodes. Weights are folded into what uses them. All runs follow execution order, so edges go forward.
 """
 
+from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate, groupby
 
-from glassllm.debug.snapshot import Row, TapeView
+from glassllm.debug.snapshot import TapeView
 
-from .items import Edge, Graph, Item, RowIndex, Use
+from .columns import Columns
+from .items import Edges, Graph, Item, Items, RowIndex, Use
 
 SHARED_USES = range(2, 9)
 """A script's leaf with this many uses is an item of its own; with others it is named where it is used."""
@@ -40,13 +42,11 @@ class Outline:
     def __init__(self, tape: TapeView):
         self.tape = tape
         self.rows = tape.rows
-        self.forward = tuple(tape.forward)
+        self.columns = Columns(tape)
+        self.forward, self.place_of = self.columns.forward, self.columns.place_of
         self.has_events = bool(tape.events)
-        self.place_of = [-1] * len(self.rows)
-        for place, row in enumerate(self.forward):
-            self.place_of[row] = place
-        events = (self.rows[row].event >= 0 for row in self.forward)
-        self._events_before = list(accumulate(events, initial=0))  # each place
+        events = (self.columns.is_event[row] for row in self.forward)
+        self._events_before = array("i", accumulate(events, initial=0))  # each place
         self.sections = self._cut()
         self._starts = [section.start for section in self.sections]
         self._crossing: dict[str, tuple[tuple[int, Use], ...]] = {}
@@ -58,7 +58,7 @@ class Outline:
         seen: set[str] = set()
         runs: list[tuple[str, str, int]] = []  # group, scope where it stands alone, first place
         for place, row in enumerate(self.forward):
-            run = self._run_of(self.rows[row])
+            run = self._run_of(row)
             if not runs or runs[-1][:2] != run:
                 runs.append((*run, place))
         stops = [start for _, _, start in runs[1:]] + [len(self.forward)]
@@ -70,12 +70,13 @@ class Outline:
             sections.append(Section(key, stem, number, start, stop, bool(group)))
         return tuple(sections)
 
-    def _run_of(self, row: Row) -> tuple[str, str]:
+    def _run_of(self, row: int) -> tuple[str, str]:
         """The group of a row, and what it stands in where there is none."""
-        if row.kind == "note":
-            return "", row.scope or row.name
-        group = group_of(row.scope, self.has_events)
-        return group, "" if group else row.scope
+        scope = self.columns.scopes[row]
+        if self.columns.is_note[row]:
+            return "", scope or self.rows[row].name
+        group = group_of(scope, self.has_events)
+        return group, "" if group else scope
 
     def count(self, start: int, stop: int) -> int:
         """Events at these places, or nodes in a recording without events."""
@@ -90,6 +91,10 @@ class Outline:
             return self.section_of(uses[0][0]) if uses else None
         return self.sections[bisect_right(self._starts, place) - 1]
 
+    def size(self, open_keys: frozenset[str] = frozenset()) -> int:
+        """About how many items that graph has, at most; known without making it."""
+        return sum(1 if s.foldable and s.key not in open_keys else s.stop - s.start for s in self.sections)
+
     def graph(self, open_keys: frozenset[str] = frozenset()) -> Graph:
         """The items and edges visible with these sections and events open; the same object for the same keys."""
         if open_keys not in self._graphs:
@@ -101,11 +106,12 @@ class Outline:
     def crossing(self, section: Section) -> tuple[tuple[int, Use], ...]:
         """(producer, use) for each input that comes from outside a section."""
         if section.key not in self._crossing:
+            shared = {leaf for _, leaf in self.shared_leaves}
             found = [
                 (source, (row, slot))
                 for row in self.forward[section.start : section.stop]
-                for slot, source in enumerate(self.rows[row].inputs)
-                if self.place_of[source] < section.start
+                for slot, source in enumerate(self.columns.inputs(row))
+                if self.place_of[source] < section.start and (self.place_of[source] >= 0 or source in shared)
             ]
             self._crossing[section.key] = tuple(found)
         return self._crossing[section.key]
@@ -121,6 +127,7 @@ class Outline:
         return sorted(found)
 
 
+@lru_cache(4096)
 def group_of(scope: str, has_events: bool) -> str:
     """`blocks.1` for `blocks.1.attn.q`. Without a number none, but the whole scope where there are no events."""
     segments = scope.split(".")
@@ -140,10 +147,10 @@ class _Assembly:
 
     def __init__(self, outline: Outline, open_keys: frozenset[str]):
         self.outline, self.open = outline, open_keys
-        self.rows = outline.rows
-        self.items: list[Item] = []
+        self.columns = outline.columns
+        self.items = Items(self.columns)
         self.folded: dict[int, list[Section]] = {}  # item -> the sections it folds
-        self.index = RowIndex(outline.tape, outline.place_of, [], [], {})
+        self.starts, self.owners = array("i"), array("i")  # items that stand at forward places, by the first
         self.shared = iter(outline.shared_leaves)
         self.next_shared = next(self.shared, None)
 
@@ -156,13 +163,18 @@ class _Assembly:
                 self.folded[len(self.items) - 1] = folded
             else:
                 self._open(first)
-        edges: dict[tuple[int, int], list[Use]] = {}
+        index = RowIndex(self.outline.tape, self.outline.place_of, self.starts, self.owners, self.items.leaves)
+        edges = Edges()
         for target in range(len(self.items)):
-            for source, use in self._inputs(target):
-                if source != target:
-                    edges.setdefault((source, target), []).append(use)
-        made = tuple(Edge(source, target, tuple(uses)) for (source, target), uses in edges.items())
-        return Graph(tuple(self.items), made, self.index)
+            uses: dict[int, list[Use]] = {}
+            for row, use in self._inputs(target):
+                place = self.outline.place_of[row]
+                source = self.items.leaves.get(row) if place < 0 else index.at(place)
+                if source is not None and source != target:
+                    uses.setdefault(source, []).append(use)
+            for source, those in uses.items():
+                edges.add(source, target, those)
+        return Graph(self.items, edges, index)
 
     def _is_folded(self, section: Section) -> bool:
         return section.foldable and section.key not in self.open
@@ -182,9 +194,13 @@ class _Assembly:
             yield run
 
     def _add(self, item: Item, start: int) -> None:
-        self.index.starts.append(start)
-        self.index.owners.append(len(self.items))
-        self.items.append(item)
+        self._place(start)
+        self.items.add(item)
+
+    def _place(self, start: int) -> None:
+        """The next item stands at the forward places from here on."""
+        self.starts.append(start)
+        self.owners.append(len(self.items))
 
     def _add_leaves(self, start: int, stop: int) -> None:
         """Items for the shared leaves that are first used at these places, unless they are used nowhere else."""
@@ -192,8 +208,8 @@ class _Assembly:
             leaf = self.next_shared[1]
             uses = self.outline.tape.consumers(leaf)
             if any(not start <= self.outline.place_of[row] < stop for row, _ in uses):
-                self.index.leaves[leaf] = len(self.items)
-                self.items.append(Item(f"#{leaf}", "leaf", self.rows[leaf].name, (leaf,), leaf))
+                self.items.leaves[leaf] = len(self.items)
+                self.items.add(Item(f"#{leaf}", "leaf", self.columns.rows[leaf].name, (leaf,), leaf))
             self.next_shared = next(self.shared, None)
 
     def _group(self, folded: list[Section]) -> Item:
@@ -206,62 +222,47 @@ class _Assembly:
 
     def _boundary(self, rows: Sequence[int]) -> int:
         """The last row that is an event, else the last."""
-        return next((row for row in reversed(rows) if self.rows[row].event >= 0), rows[-1])
+        return next((row for row in reversed(rows) if self.columns.is_event[row]), rows[-1])
 
     def _open(self, section: Section) -> None:
         """An item per event of the section, and per node that stands in nothing narrower than the section."""
         group = section.key if section.foldable else ""
         prefix = _shown(section.key) if group else ""
         places = range(section.start, section.stop)
-        for scope, run in groupby(places, key=lambda place: self._row_at(place).scope):
+        for scope, run in groupby(places, key=self._scope_at):
             chip = list(run)
-            if self._row_at(chip[0]).kind == "note":
+            if self.columns.is_note[self.outline.forward[chip[0]]]:
                 for place in chip:
-                    row = self._row_at(place)
+                    row = self.columns.rows[self.outline.forward[place]]
                     self._add(Item(f"#{row.id}", "note", row.name, (row.id,), row.id, group=group), place)
             elif scope in ("", prefix) or scope in self.open:
                 self._nodes(chip, group)
             else:
                 self._event(chip, scope, prefix, group)
 
-    def _row_at(self, place: int) -> Row:
-        return self.rows[self.outline.forward[place]]
+    def _scope_at(self, place: int) -> str:
+        return self.columns.scopes[self.outline.forward[place]]
 
     def _event(self, places: list[int], scope: str, prefix: str, group: str) -> None:
         rows = self.outline.forward[places[0] : places[-1] + 1]
         self._add_leaves(places[0], places[-1] + 1)
         name = scope.removeprefix(f"{prefix}.") if prefix else scope
-        item = Item(scope, "event", name, rows, self._boundary(rows), weights=self._weights(rows), group=group)
+        weights = self.items.weights(rows)
+        item = Item(scope, "event", name, rows, self._boundary(rows), weights=weights, group=group)
         self._add(item, places[0])
 
     def _nodes(self, places: list[int], group: str) -> None:
         for place in places:
-            row = self._row_at(place)
             self._add_leaves(place, place + 1)
-            weights = self._weights((row.id,))
-            self._add(Item(f"#{row.id}", "node", row.name, (row.id,), row.id, weights=weights, group=group), place)
+            self._place(place)
+            self.items.add_node(self.outline.forward[place], group)
 
-    def _weights(self, rows: Sequence[int]) -> tuple[int, ...]:
-        place_of, leaves = self.outline.place_of, self.index.leaves
-        found = [source for row in rows for source in self.rows[row].inputs if place_of[source] < 0]
-        return tuple(dict.fromkeys(leaf for leaf in found if leaf not in leaves)) if found else ()
-
-    def _inputs(self, target: int) -> Iterator[tuple[int, Use]]:
-        """(source item, use) of every input of an item that another item makes."""
-        folded = self.folded.get(target)
-        pairs = (
-            [pair for section in folded for pair in self.outline.crossing(section)]
-            if folded
-            else self._uses(self.items[target].rows)
-        )
-        for source, use in pairs:
-            place = self.outline.place_of[source]
-            made_by = self.index.leaves.get(source) if place < 0 else self.index.at(place)
-            if made_by is not None:
-                yield made_by, use
-
-    def _uses(self, rows: Sequence[int]) -> list[tuple[int, Use]]:
-        return [(source, (row, slot)) for row in rows for slot, source in enumerate(self.rows[row].inputs)]
+    def _inputs(self, target: int) -> Iterable[tuple[int, Use]]:
+        """(row, use) of every input of an item."""
+        if (folded := self.folded.get(target)) is not None:
+            return [pair for section in folded for pair in self.outline.crossing(section)]
+        rows = self.items.rows(target)
+        return [(source, (row, slot)) for row in rows for slot, source in enumerate(self.columns.inputs(row))]
 
 
 def _shown(key: str) -> str:

@@ -1,0 +1,31 @@
+"""What the graph's pictures need to know of a tape's rows, read once."""
+
+from array import array
+from collections.abc import Sequence
+
+from glassllm.debug.snapshot import TapeView
+
+
+class Columns:
+    """The rows of a tape as it was, a column for each fact."""
+
+    def __init__(self, tape: TapeView):
+        self.forward = array("i", tape.forward)
+        self.rows = tape.rows
+        self.scopes: list[str] = []
+        self.is_event = bytearray()
+        self.is_note = bytearray()
+        self._inputs = array("i")
+        self._first_input = array("i", [0])
+        for row in tape.rows:
+            self.scopes.append(row.scope)
+            self.is_event.append(row.event >= 0)
+            self.is_note.append(row.kind == "note")
+            self._inputs.extend(row.inputs)
+            self._first_input.append(len(self._inputs))
+        self.place_of = array("i", [-1]) * len(self.scopes)  # among the forward rows; −1 for leaves
+        for place, row_id in enumerate(self.forward):
+            self.place_of[row_id] = place
+
+    def inputs(self, row: int) -> Sequence[int]:
+        return self._inputs[self._first_input[row] : self._first_input[row + 1]]
