@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 from textual.filter import LineFilter
-from textual.theme import BUILTIN_THEMES
-from textual.theme import Theme as TextualTheme
 
 from . import log
-from .draw.colors import TOKENS, Colors, Theme
-from .draw.palette import Palette
+from .chrome import chrome
+from .draw.colors import Colors, Theme
 from .engine import NEWS_INTERVAL, Engine
 from .filters import filters_for
 from .messages import EngineFailed, JobCancelled, JobDone, JobProgress, Request, SnapshotReady
@@ -208,22 +206,3 @@ class GlassApp(App[None]):
             where = f"; see {log.shown(path)}" if path else ""
             self.refusal = f"{self.path}: {message.kind}: {self.refusal}{where}"
         self.exit(return_code=2)
-
-
-def chrome(palette: Palette) -> TextualTheme:
-    """The palette's tokens as a theme of Textual's, for the few widgets that a stylesheet colours."""
-    textuals = BUILTIN_THEMES[f"ansi-{palette.theme}"].variables if palette.is_flat else {}
-    tokens = {name: palette.css(name) for name in TOKENS[palette.theme]}
-    return TextualTheme(
-        name="glass",
-        primary=tokens["fwd"],
-        secondary=tokens["bwd"],
-        foreground=tokens["text"],
-        background=tokens["bg"],
-        surface=tokens["raised"],
-        panel=tokens["panel"],
-        error=tokens["stop"],
-        dark=palette.theme == "dark",
-        ansi=palette.is_flat,
-        variables={**textuals, **{f"glass-{name}": value for name, value in tokens.items()}},
-    )

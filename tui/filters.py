@@ -13,7 +13,10 @@ from .draw.spelling import in_signs
 
 
 class WithoutColor(LineFilter):
-    """Takes away every colour, the default one too, and leaves bold, dim, underline and reverse."""
+    """Takes away every colour, the default one too, and leaves bold, dim, underline and reverse.
+
+    A ground that was painted is reversed: our palette paints none, but Textual's cursors do.
+    """
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [Segment(text, style and _plain(style), control) for text, style, control in segments]
@@ -34,6 +37,7 @@ class Dimmed(LineFilter):
 
 
 DIM = Style(dim=True)
+REVERSED = Style(reverse=True)
 
 
 def filters_for(palette: Palette) -> Iterable[LineFilter]:
@@ -46,4 +50,5 @@ def filters_for(palette: Palette) -> Iterable[LineFilter]:
 
 @lru_cache(4096)
 def _plain(style: Style) -> Style:
-    return style.without_color
+    is_painted = style.bgcolor is not None and not style.bgcolor.is_default
+    return style.without_color + REVERSED if is_painted else style.without_color

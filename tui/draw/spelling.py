@@ -12,12 +12,13 @@ from rich.cells import cell_len
 SIGNS: dict[str, str] = {
     **dict(zip("■□●◐○–◆◇◈▶◀▷▸▾▴◂▲▼✓✗", "#.@%o-BbW><)+-^<^v+!", strict=True)),
     **{chr(code): "+" for code in range(0x2500, 0x2580)},  # every line that turns or crosses, and below the others
-    **dict.fromkeys("─╴╶", "-"),
+    **dict.fromkeys("─╴╶▔", "-"),
     **dict.fromkeys("━╸╺╼╾", "="),
     **dict.fromkeys("│┃╵╷╹╻╽╿▌", "|"),
     **dict(zip("▁▂▃▄▅▆▇█░▒▓", "_.::==##:=*", strict=True)),
     **dict(zip("×÷·−…⊙√∞∂Σ±‖⟨⟩‹›←→↑↓′\u2009", "x/.-$*VIdS~|<><><>^v' ", strict=True)),
     **dict(zip("γεθπσβ½", "gethps1", strict=True)),
+    "🔎": "/ ",
 }
 """One sign for one cell."""
 WORDS: dict[str, str] = SIGNS | {

@@ -86,10 +86,12 @@ def cell_block(width: int, palette: Palette) -> list[Line]:
     if not palette.is_flat:
         positive, negative = "red" if palette.diverging == "rdbu" else "orange", "blue"
         more = "lighter" if palette.theme == "dark" else "darker"
+    lined = (Span("▓", underline=True), Span(" " * (keys - 1)), Span("negative, where cells are small"))
     return [
         (Span("cells", "muted"),),
         (Span(positive.ljust(keys), "pos", bold=True), Span(f"positive, {more} larger")),
         (Span(negative.ljust(keys), "neg", bold=True), Span(f"negative, {more} larger")),
+        *([lined] if palette.colors == "none" else []),
         (
             Span("×", "nanfg", bg="nan"),
             Span("NaN, ".rjust(keys + 4)),
