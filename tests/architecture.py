@@ -18,7 +18,7 @@ LAYOUT = """
     glassllm.autograd.ops glassllm.autograd.graph glassllm.autograd.tensor glassllm.autograd.functions
     glassllm.autograd
     glassllm.files glassllm.config glassllm.trace glassllm.tokenizer glassllm.checkpoint glassllm.nn glassllm.model
-    glassllm.optim glassllm.train glassllm.interop glassllm
+    glassllm.generation glassllm.optim glassllm.train glassllm.interop glassllm
     glassllm.debug.snapshot glassllm.debug glassllm.debug.explain glassllm.debug.session glassllm.debug.recording glassllm.debug.selecting
     glassllm.debug.gradients glassllm.debug.commands glassllm.debug.opening glassllm.debug.report
     tui tui.usage tui.log tui.draw tui.filters tui.settings tui.terminal tui.graph_layout tui.keys tui.messages tui.task tui.engine tui.widgets tui.dump
