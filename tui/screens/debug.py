@@ -1,5 +1,6 @@
 """The debug screen: composes the panels, hands each the newest snapshot, and shows what it is told."""
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -57,7 +58,7 @@ class DebugScreen(Actions):
         self.snapshot: Snapshot | None = None
         self.header = Header(palette, file)
         self.track = Track(palette)
-        self.events = EventsPanel(palette)
+        self.events = EventsPanel(palette, settings.collapse)
         self.graph = GraphPanel(palette)
         self.tensor = TensorPanel(palette, settings.format)
         self.rule = RulePanel(palette)
@@ -156,8 +157,9 @@ class DebugScreen(Actions):
         self.tokens.display = place.has_tokens
         self.small.display = place.is_too_small
         size = f"{self.size.width}x{self.size.height}"
-        words = f" {size} is too small; {SMALLEST[0]}x{SMALLEST[1]} is needed"
-        self.small.show([text_row([Span(words)], self.size.width, self._palette, "bg")])
+        words = f"{size} is too small; {SMALLEST[0]}x{SMALLEST[1]} is needed"
+        lines = textwrap.wrap(words, max(self.size.width - 1, 1))
+        self.small.show([text_row([Span(f" {line}")], self.size.width, self._palette, "bg") for line in lines])
 
     def _show_panels(self, place: Arrangement) -> None:
         columns = {"events": place.events, "graph": place.graph, "tensor": place.tensor}

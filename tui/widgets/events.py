@@ -21,7 +21,10 @@ SIGNS = 3
 
 
 class EventsPanel(Panel):
-    """Folds and scrolls by itself; moving the cursor asks for another selection and runs nothing."""
+    """Folds and scrolls by itself; moving the cursor asks for another selection and runs nothing.
+
+    `collapse`: blocks are folded until they are opened; otherwise all are open at first.
+    """
 
     class Selected(Message):
         """The row the cursor moved to."""
@@ -30,8 +33,9 @@ class EventsPanel(Panel):
             super().__init__()
             self.row = row
 
-    def __init__(self, palette: Palette):
+    def __init__(self, palette: Palette, collapse: bool = True):
         super().__init__(palette, "panel", id="events")
+        self._collapse = collapse
         self._snapshot: Snapshot | None = None
         self._lines: Sequence[Line] = ()
         self._opened: frozenset[int] = frozenset()
@@ -46,6 +50,8 @@ class EventsPanel(Panel):
     def draw(self, snapshot: Snapshot) -> None:
         """Show the snapshot. The blocks of position and selection open; others are as the user left them."""
         before, self._snapshot = self._snapshot, snapshot
+        if before is None and not self._collapse:
+            self._opened = frozenset(event.layer for event in snapshot.tape.events if event.layer is not None)
         if before is None or before.position != snapshot.position:
             self._shut = frozenset()
         elif before.selection != snapshot.selection != self._fold_row:
