@@ -9,3 +9,7 @@ os.environ["TEXTUAL_ANIMATIONS"] = "none"
 os.environ["TERM"] = "xterm-256color"
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--update-looks", action="store_true", help="write the golden screens of tests/looks anew")

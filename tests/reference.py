@@ -63,12 +63,14 @@ def feed_forward(b, weights, keep):
     return keep("ffn.down", act @ weights["ffn.W2"])
 
 
-def forward(weights, config, ids, targets=None):
+def forward(weights, config, ids, targets=None, bumps=None):
     """Every event of one forward pass of ids (n,), by (step id, layer); layer None outside the blocks.
 
     `weights` and `config` are named as in a checkpoint. With targets (n,) also the loss and its gradient with
-    respect to the logits.
+    respect to the logits. `bumps` are added to values of a block that the next ones are computed from, by
+    (step id, layer): what a finite difference needs.
     """
+    bumps = bumps or {}
     weights = {name: np.asarray(w, np.float64) for name, w in weights.items()}
     eps = config["eps"]
     events = {}
@@ -78,8 +80,8 @@ def forward(weights, config, ids, targets=None):
         own = {name.removeprefix(prefix): w for name, w in weights.items() if name.startswith(prefix)}
 
         def keep(step_id, value, layer=layer):
-            events[step_id, layer] = value
-            return value
+            events[step_id, layer] = value + bumps.get((step_id, layer), 0.0)
+            return events[step_id, layer]
 
         a = keep("norm.attn", rms_norm(x, own["norm1.gamma"], eps))
         x = keep("resid.attn", x + attention(a, own, config, keep))

@@ -111,7 +111,7 @@ def line_row(snapshot: Snapshot, line: Line, is_selected: bool, width: int, pale
     """One line: place marker, name, shape, value recorded, gradient's state, fault."""
     tape, at = snapshot.tape, snapshot.position
     row = tape.rows[line.row]
-    is_current = not line.layers and snapshot.current == line.row
+    is_current = not line.layers and _moment(snapshot) == line.row
     is_recorded = tape.is_recorded(line.row, at)
     bg = "select" if is_selected else "panel"
     fg = "bright" if is_selected else "text" if is_recorded else "faint"
@@ -160,6 +160,12 @@ def _marker(snapshot: Snapshot, line: Line, is_current: bool, is_selected: bool)
 
 def _time_color(snapshot: Snapshot) -> str:
     return "bwd" if snapshot.position.traversal else "fwd"
+
+
+def _moment(snapshot: Snapshot) -> int:
+    """The row of the moment that the position is in or on its way to."""
+    order = event_at(snapshot.tape, snapshot.position)
+    return snapshot.tape.events[order].row if order >= 0 else snapshot.current
 
 
 def _is_inside(snapshot: Snapshot, layers: range) -> bool:

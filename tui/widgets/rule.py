@@ -8,7 +8,7 @@ from glassllm.debug.explain.rule import RuleLines, rule_lines
 from glassllm.debug.snapshot import Focus, Snapshot
 from tui.draw import glyphs, numbers
 from tui.draw.palette import Palette
-from tui.draw.text import Row, Span, Words, clean, fit, segments, text_row
+from tui.draw.text import Row, Span, clean, fit, segments, text_row
 
 from .page import Page
 
@@ -16,6 +16,8 @@ Cell = tuple[int, ...]
 
 HEAD = 23
 """Columns of name or coordinates before formula and numbers, more where they are longer."""
+OTHER = len("backward  ")
+"""Columns of the words before the other direction's formula; its numbers stand under the formula."""
 
 
 def rule_rows(
@@ -40,7 +42,7 @@ def rule_rows(
     left = [*padded(where, start), *_worked(worked or _waiting(rule, is_back, snapshot.focus.state.is_final))]
     if rule.rank and not is_back:
         left.append(Span(f"     {rule.rank}", "muted"))
-    return [top, columns(left, _other_number(snapshot, rule, is_back), split, width, palette)]
+    return [top, columns(left, _other_number(snapshot, rule, is_back), split + OTHER, width, palette)]
 
 
 def _where(focus: Focus, cell: Cell) -> list[Span]:
@@ -64,13 +66,13 @@ def _waiting(rule: RuleLines, is_back: bool, is_final: bool) -> str:
 
 def _other_number(snapshot: Snapshot, rule: RuleLines, is_back: bool) -> list[Span]:
     if is_back:
-        own = [Span("gradient ", "muted"), Span(f"{rule.gradient}   ")] if rule.gradient else []
+        own = [Span("gradient ", "muted"), Span(f"{rule.gradient}   ")] if rule.gradients else []
         value = rule.value if snapshot.focus.recorded else ""
-        return [Span("          "), *own, Span("value ", "muted"), Span(value)]
+        return [*own, Span("value ", "muted"), Span(value)]
     state = snapshot.focus.state
     glyph, fg = glyphs.gradient_glyph(state)
     words = rule.gradient or ("takes no gradient" if not state.takes else "not reached")
-    return [Span("          "), Span(f"{words}  ", "text" if rule.gradient else "muted"), Span(glyph, fg)]
+    return [Span(f"{words}  ", "text" if rule.gradient else "muted"), Span(glyph, fg)]
 
 
 def wide(words: Iterable[Span]) -> int:
@@ -82,10 +84,11 @@ def padded(words: list[Span], width: int) -> list[Span]:
     return [*words, Span(" " * (width - wide(words)))]
 
 
-def columns(left: list[Span], right: Words, split: int, width: int, palette: Palette) -> Row:
-    """Two columns; the right one goes where the left one has no room to spare."""
+def columns(left: list[Span], right: list[Span], split: int, width: int, palette: Palette) -> Row:
+    """Two columns; where the left one needs more, the right one goes to the end of the row, or goes."""
     if wide(left) >= split:
-        return text_row(left, width, palette, "bg")
+        rest = [*right, Span(" ")] if wide(left) + 2 + wide(right) < width else []
+        return text_row(left, width, palette, "bg", rest)
     return fit([*fit(segments(left, palette, "bg"), split, palette, "bg"), *segments(right, palette, "bg")],
                width, palette, "bg")  # fmt: skip
 

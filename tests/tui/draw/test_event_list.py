@@ -127,6 +127,14 @@ def test_the_marker_says_how_the_line_stands_to_the_position(session, commands, 
     assert drawn(snapshot, event.step, event.layer)[2] == marker
 
 
+def test_on_the_way_to_a_moment_its_line_has_the_marker(session):
+    assert drawn(run(session, "step"), "norm.attn", 0) == "  ▶   norm.attn        12×64 □ ○  "
+    run(session, "2 continue")
+    last = run(session, "last")
+    assert last.tape.rows[last.current].name == "E"
+    assert drawn(last, "embed", None)[2] == "◀"
+
+
 def test_folds_and_open_blocks_say_so_and_count(session):
     snapshot = run(session, "28 next")
     folded = lines_of(snapshot.tape, frozenset([1]))

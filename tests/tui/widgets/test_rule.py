@@ -40,7 +40,7 @@ def test_backward_they_change_places_and_the_value_is_still_said(session):
     assert "∂L/∂s" in top[:90]
     assert top[90:].startswith("forward   wᵢⱼ")
     gradient, value = worked[90:].split("value ")
-    assert gradient.startswith("          gradient ")
+    assert gradient.startswith(("          gradient +", "          gradient −"))
     assert value == f"+{snapshot.focus.value[1, 8, 7]:.4f}"
     assert "rank" not in worked
 
@@ -49,6 +49,15 @@ def test_formula_and_numbers_begin_in_the_same_column(session):
     snapshot = run(session, "run-to", "blocks.1.attn.softmax")
     top, worked = lines(snapshot, (1, 8, 7))
     assert top.index("wᵢⱼ =") == worked.index("= exp(") >= 23
+
+
+def test_numbers_that_need_more_room_leave_the_others_the_end_of_the_row(session):
+    run(session, "2 continue")
+    snapshot = run(session, "run-back-to", "logits")
+    for width, is_there in ((160, True), (118, False)):
+        worked = lines(snapshot, (7, 62), 2, 80, width)[1]
+        assert len(worked) <= width
+        assert (f"value −{abs(snapshot.focus.value[7, 62]):.4f}" in worked) is is_there
 
 
 def test_what_is_partial_or_not_reached_says_so_in_words(session):
