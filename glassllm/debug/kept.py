@@ -4,6 +4,7 @@ What the engine makes is never written again; a user's array may be, at any time
 """
 
 import zlib
+from typing import Any
 
 import numpy as np
 
@@ -21,18 +22,40 @@ class Kept:
         self._theirs: dict[int, Array] = {}
         self._copies: dict[int, Array] = {}
         self._checksums: dict[int, int] = {}
+        self._own: dict[int, tuple[Array, Array]] = {}  # by id: a user's array and what is kept of it
 
     def of_user(self, row: int, array: Array) -> Array:
         """What to keep of a user's array: a read-only copy, or beyond the limit the array itself."""
         self._owners.add(id(_owner(array)))
         self._theirs[row] = array  # held, so that its id stays its own
-        if array.nbytes > self._left:
+        copy = self._copied(array)
+        if copy is array:
             self._checksums[row] = _checksum(array)
-            return array
-        self._left -= array.nbytes
-        copy = self._copies[row] = np.array(array)
-        copy.flags.writeable = False
+        else:
+            self._copies[row] = copy
         return copy
+
+    def _copied(self, array: Array) -> Array:
+        """A read-only copy, or beyond the limit the array itself."""
+        copy = array
+        if array.nbytes <= self._left:
+            self._left -= array.nbytes
+            copy = np.array(array)
+            copy.flags.writeable = False
+        self._own[id(array)] = array, copy
+        return copy
+
+    def known(self, value: Any) -> Any:
+        """What is kept of a user's array; anything else as it is."""
+        return self._own.get(id(value), (value, value))[1]
+
+    def own(self, value: Any) -> Any:
+        """An op's input, attribute or saved value on what is kept of it: arrays the user might write into."""
+        if isinstance(value, np.ndarray):
+            return self._own[id(value)][1] if id(value) in self._own else self._copied(value)
+        if type(value) in (tuple, list):
+            return type(value)(map(self.own, value))
+        return value
 
     def of_engine(self, row: int, array: Array) -> Array:
         """What to keep of an op's result: itself, unless it looks into a user's memory as a reshape may."""

@@ -42,8 +42,10 @@ NOWHERE = Place("", ())
 class Recorder:
     """The engine's hook while a run is recorded; `outer`, the hook that was there, hears everything first.
 
-    `freezes`: results become read-only; otherwise they are kept as users' arrays are. `known` says where the
-    nodes of earlier recordings were made, and is told of this one's.
+    `freezes`: results become read-only; otherwise they are kept as users' arrays are. `rebuilds`: the nodes are
+    made once more on what is kept of their arrays, because the program may write into its own at any time, as an
+    optimizer does after every step. `known` says where the nodes of earlier recordings were made, and is told of
+    this one's.
     """
 
     def __init__(
@@ -51,11 +53,13 @@ class Recorder:
         names: Mapping[str, Tensor] | None = None,
         outer: engine.Hook | None = None,
         freezes: bool = True,
+        rebuilds: bool = False,
         known: Known | None = None,
     ):
         self.tape = Tape()
         self._outer = outer
         self._freezes = freezes
+        self._rebuilds = rebuilds
         self._known = known
         self._names = {tensor: name for name, tensor in (names or {}).items()}
         self._untracked: WeakKeyDictionary[Tensor, int] = WeakKeyDictionary()
@@ -189,12 +193,19 @@ class Recorder:
         rows = self.tape.rows
         arrays, marks = [rows.arrays[source] for source in sources], [rows.masked(source) for source in sources]
         masked = masked_by(op, attrs, arrays, marks, [self.tape.is_constant(source) for source in sources], y)
+        array = self._kept(op, y)
+        own = node
+        if self._rebuilds:
+            keep = self.tape.kept.known if self._freezes else self.tape.kept.own
+            attrs = {name: keep(value) for name, value in attrs.items()}
+            saved = tuple(map(keep, saved))
+            own = node and self._rebuilt(node, sources, tuple(map(keep, node.arrays)), attrs, saved, array)
         row = Row(
             id=len(rows),
             kind="node",
             name=op.name,
             scope=place.scope,
-            array=self._kept(op, y),
+            array=array,
             number=self.tape.node_count + 1,
             inputs=sources,
             op=op,
@@ -204,7 +215,21 @@ class Recorder:
             tracked=node is not None,
             made_at=place.made_at,
         )
-        return self.tape.add(row, node)
+        return self.tape.add(row, own, node)
+
+    def _rebuilt(
+        self,
+        node: graph.Node,
+        sources: tuple[int, ...],
+        arrays: tuple[Array, ...],
+        attrs: dict[str, Any],
+        saved: tuple[Any, ...],
+        y: Array,
+    ) -> graph.Node:
+        """The node once more, on these arrays."""
+        places = [self.tape.place_of[source] for source in sources]
+        inputs = tuple([None if given is None else own for given, own in zip(node.inputs, places, strict=True)])
+        return graph.Node(node.op, inputs, arrays, attrs, saved, y, node.output)
 
     def _kept(self, op: Op, y: Array) -> Array:
         row, kept = len(self.tape.rows), self.tape.kept
@@ -248,13 +273,14 @@ def _freeze(op: Op, inputs: tuple[Tensor, ...], y: Array) -> None:
 
 
 @contextmanager
-def record(names: Mapping[str, Tensor] | None = None) -> Iterator[Tape]:
+def record(names: Mapping[str, Tensor] | None = None, rebuilds: bool = True) -> Iterator[Tape]:
     """Record what the engine does inside: `with record(model.named_parameters()) as tape:`.
 
-    `names` are those of the parameters. The tape is complete when the context is left, by an exception too.
+    `names` are those of the parameters; `rebuilds` False saves a little where nobody will write into them. The
+    tape is complete when the context is left, by an exception too.
     """
     before = engine.hook
-    recorder = Recorder(names, before)
+    recorder = Recorder(names, before, rebuilds=rebuilds)
     engine.set_hook(recorder)
     try:
         yield recorder.tape

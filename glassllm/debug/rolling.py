@@ -70,7 +70,7 @@ class RollingRecorder:
 
     def _start(self) -> None:
         """Begin a run."""
-        self._recorder = Recorder(freezes=False, known=self._known)
+        self._recorder = Recorder(freezes=False, rebuilds=True, known=self._known)
         self._bytes = 0
 
     # What the engine says
@@ -137,7 +137,7 @@ class RollingRecorder:
         for run in (self.rest(), self.ended, self.chosen):
             if run is not None and root in run.recorder.tape.row_of:
                 return Run(run.recorder, run.number, root)
-        recorder = Recorder(freezes=False, known=self._known)
+        recorder = Recorder(freezes=False, rebuilds=True, known=self._known)
         recorder.adopt(root)
         return Run(recorder, self.runs, root)
 

@@ -84,7 +84,7 @@ class ModelRun:
         """Run it now, tracked or not as it says."""
         ids = np.array(self.ids)
         names = self.model.named_parameters()
-        with _tracking(self.tracked), record(names) as tape:
+        with _tracking(self.tracked), record(names, rebuilds=False) as tape:
             if self.targets is None:
                 self.model.forward(ids)
             else:

@@ -49,8 +49,11 @@ class Tape:
 
     # Growing
 
-    def add(self, row: Row, place: Place | None = None) -> int:
-        """Append a row, which takes a forward place unless it is a leaf; `place` is its place in the graph."""
+    def add(self, row: Row, place: Place | None = None, known_as: Place | None = None) -> int:
+        """Append a row, which takes a forward place unless it is a leaf.
+
+        `place` is its place in the graph that traversals walk, `known_as` the program's own where that differs.
+        """
         assert row.id == len(self.rows), f"expected row {len(self.rows)}, got {row.id}"
         self.rows.append(row)
         self.forward_place.append(-1 if row.kind == "leaf" else len(self.forward))
@@ -60,7 +63,7 @@ class Tape:
             self.nodes.append(row.id)
         self.place_of.append(place)
         if place is not None:
-            self.row_of[place] = row.id
+            self.row_of[place if known_as is None else known_as] = row.id
         if isinstance(place, Node):
             self._track(row.inputs, place.inputs)
         return row.id

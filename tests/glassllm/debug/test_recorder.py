@@ -6,6 +6,7 @@ from glassllm.autograd import concat, op, reshape
 from glassllm.autograd import tensor as engine
 from glassllm.debug import kept
 from glassllm.debug.recorder import record, tape_of
+from glassllm.debug.session import Session, drain
 from glassllm.trace import mark, scope
 
 
@@ -208,3 +209,14 @@ def test_a_long_chain_is_adopted_without_recursion(leaf):
     for _ in range(5000):
         y = y + 1
     assert len(tape_of(y).forward) == 5000
+
+
+def test_traversals_run_on_what_was_recorded_whatever_is_written_later(leaf):
+    with record({"x": leaf}) as tape:
+        (leaf * leaf * 2).sum()
+    leaf.data[:] = 100
+    session = Session.of(tape)
+    for _ in range(2):
+        drain(session.proceed())
+    assert tape.gradient(tape.leaves[0], session.position).tolist() == [12, -8]
+    assert tape.kept.is_stale(tape.leaves[0])

@@ -410,6 +410,24 @@ def test_results_are_the_user_s_own_and_kept_as_they_were(record):
     assert tape.rows[tape.forward[1]].array == 95
 
 
+def test_what_the_program_writes_later_changes_no_gradient(record):
+    tape, facts = record(
+        "from glassllm.autograd import op, where\n"
+        "@op\ndef square(x):\n    return x**2, x\n"
+        "@square.rule\ndef _(g, y, saved, x):\n    return (2 * g * saved,)\n"
+        "mask, index = np.array([True, False]), np.array([0, 0, 1])\n"
+        "y = square(x)[index]\n"
+        "z = where(mask, x * x, x * 5)\n"
+        "(y.sum() + z.sum()).backward()\n"
+        "own = x.grad.tolist()\n"
+        "x.data[:] = y.data[:] = 99\nmask[:] = False\nindex[:] = 1\n"
+        "print(own)\n"
+    )
+    session = Session(tape, facts)
+    run(session, "2 continue")
+    assert str(run(session, "select x").focus.gradient.tolist()) == printed(facts)[0] == "[6.0, 1.0]"
+
+
 def test_ops_of_the_user_s_and_tensors_built_by_hand_are_recorded_and_stepped(record):
     tape, facts = record(
         "from glassllm.autograd import op\n"
