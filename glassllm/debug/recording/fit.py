@@ -15,11 +15,16 @@ from glassllm.autograd.ops import Array
 
 from .encoding import ArrayOf, Fault, Ref, decode
 from .shapes import check_values as check_index
-from .shapes import result_shape, saved_count
+from .shapes import is_saved, result_shape
 from .specs import Manifest, RowSpec, TraversalSpec
 
 LOGITS = "logits"
-INDEXED = ("embedding", "cross_entropy", "getitem")  # ops whose attributes have to lie in range
+INDEXED = (
+    "embedding",
+    "cross_entropy",
+    "fused_cross_entropy",
+    "getitem",
+)  # ops whose attributes have to lie in range
 VOCABULARY = (16 << 20, 1 << 20)  # bytes and texts
 NUMPY_FAULTS = (ValueError, TypeError, IndexError, KeyError, OverflowError, MemoryError)
 
@@ -66,11 +71,12 @@ def _check_node(manifest: Manifest, row: RowSpec, attrs: dict[str, Any]) -> None
         if row.saved:
             raise Fault("a custom op has no saved arrays here")
         return
-    found = result_shape(row.op, [ref.shape for ref in manifest.inputs_of(row)], attrs)
+    shapes = [ref.shape for ref in manifest.inputs_of(row)]
+    found = result_shape(row.op, shapes, attrs)
     if found not in (None, row.array.shape):
         raise Fault(f"its result has the shape {row.array.shape}, its inputs make {found}")
-    if [ref.shape for ref in row.saved] != [row.array.shape] * saved_count(row.op):
-        raise Fault(f"{saved_count(row.op)} saved arrays of its result's shape are needed")
+    if not is_saved(row.op, shapes, row.array.shape, [ref.shape for ref in row.saved]):
+        raise Fault(f"its rule needs other arrays than the {len(row.saved)} saved ones")
 
 
 def _check_graph(manifest: Manifest) -> None:

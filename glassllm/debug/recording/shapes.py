@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from glassllm.autograd.ops import OPS, Array, Op
+from glassllm.autograd.ops import Array, Op
 from glassllm.autograd.ops.language import class_ids
 from glassllm.config import Shape
 
@@ -42,11 +42,6 @@ def _check_call(op: Op, count: int, attrs: Attrs) -> None:
         raise ValueError(f"{op.name} has no attribute {min(unknown)[:40]}")
     if missing := {p.name for p in named if p.default is p.empty} - attrs.keys():
         raise ValueError(f"{op.name} needs the attribute {min(missing)}")
-
-
-def saved_count(op: Op) -> int:
-    """How many arrays, each of the result's shape, the op's forward leaves for its rule."""
-    return {"gelu": 2, "silu": 1}.get(op.name, 0)
 
 
 # One shape in, or several that broadcast
@@ -207,6 +202,29 @@ def _repeated(shapes: Shapes, attrs: Attrs) -> Shape:
     return (batch, heads * index(attrs["repeats"]), n, channels)
 
 
+def _normed(shapes: Shapes, attrs: Attrs) -> Shape:
+    _numbers(attrs["eps"], "eps", (int, float))
+    if shapes[0][-1:] != shapes[1] or not shapes[1]:
+        raise ValueError(f"a scale of {shapes[1]} for {shapes[0]}")
+    return shapes[0]
+
+
+def _gated(shapes: Shapes, attrs: Attrs) -> Shape:
+    if shapes[0] != shapes[1]:
+        raise ValueError(f"a gate of {shapes[0]} for {shapes[1]}")
+    return shapes[0]
+
+
+def _attended(shapes: Shapes, attrs: Attrs) -> Shape:
+    (batch, heads, n, channels), keys, values = shapes
+    groups, m = keys[1:3]
+    if keys != (batch, groups, m, channels) or values[:-1] != keys[:-1] or len(values) != len(keys):
+        raise ValueError(f"keys of {keys} and values of {values} for {shapes[0]}")
+    if not groups or heads % groups or n > m:
+        raise ValueError(f"{heads} heads of {n} queries for {groups} of {m} keys")
+    return (batch, heads, n, values[-1])
+
+
 SHAPES: dict[str, Infer] = {
     **dict.fromkeys(("add", "sub", "mul", "div"), _broadcast),
     **dict.fromkeys(("neg", "exp", "log", "sqrt", "abs", "relu", "tanh", "gelu", "sigmoid", "silu"), _same),
@@ -224,18 +242,41 @@ SHAPES: dict[str, Infer] = {
     "cross_entropy": _loss,
     "rope": _turned,
     "repeat_kv": _repeated,
+    "rms_norm": _normed,
+    "swiglu": _gated,
+    "fused_cross_entropy": _loss,
+    "causal_attention": _attended,
+}
+
+
+def is_saved(op: Op, shapes: Shapes, y: Shape, found: Shapes) -> bool:
+    """Whether arrays of these shapes are what the op's forward leaves for its rule."""
+    wanted = SAVED[op.name](shapes, y) if op.name in SAVED else []
+    return len(found) == len(wanted) and all(
+        len(a) == len(b) and all(m in (n, None) for n, m in zip(a, b, strict=True))
+        for a, b in zip(found, wanted, strict=True)
+    )
+
+
+SAVED: dict[str, Callable[[Shapes, Shape], list[Sequence[int | None]]]] = {  # None: any size
+    "gelu": lambda shapes, y: [y, y],
+    "silu": lambda shapes, y: [y],
+    "rms_norm": lambda shapes, y: [(*y[:-1], 1)],
+    "swiglu": lambda shapes, y: [y],
+    "fused_cross_entropy": lambda shapes, y: [shapes[0], shapes[0][:1]],
+    "causal_attention": lambda shapes, y: [(y[0], None), (*shapes[1][:2], y[1] // shapes[1][1] * y[2])],
 }
 
 
 def check_values(op: Op, shapes: Shapes, attrs: Attrs, y: Shape) -> None:
     """Whether ids, targets and indices lie in range, and an index makes the shape `y`."""
-    if op is OPS["embedding"]:
+    if op.name == "embedding":
         vocabulary, ids = shapes[0][0], np.asarray(attrs["ids"])
         if ids.size and not -vocabulary <= int(ids.min()) <= int(ids.max()) < vocabulary:
             raise IndexError(f"ids from {ids.min()} to {ids.max()} for {vocabulary} rows")
-    elif op is OPS["cross_entropy"]:
+    elif op.name in ("cross_entropy", "fused_cross_entropy"):
         class_ids(_blank(shapes[0]), attrs["targets"])
-    elif op is OPS["getitem"] and _indexed(shapes, attrs) is None:
+    elif op.name == "getitem" and _indexed(shapes, attrs) is None:
         found = _taken(shapes[0], attrs["index"], y)
         if found != y:
             raise IndexError(f"an index that makes {found}, not {y}")

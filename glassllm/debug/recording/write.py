@@ -25,7 +25,7 @@ from glassllm.files import brief, printable
 from .encoding import Fault, Json, Members, encode
 from .fit import NUMPY_FAULTS, check_shapes
 from .manifest import CHARACTERS, MOST_MEMBERS, VERSION, read_manifest
-from .shapes import SHAPES, check_values, result_shape, saved_count
+from .shapes import SHAPES, check_values, is_saved, result_shape
 from .specs import RESULT
 from .values import NAME_CHARACTERS
 
@@ -227,7 +227,8 @@ def _is_ours(tape: Tape, row: Row) -> bool:
         check_values(row.op, shapes, attrs, row.array.shape)
     except NUMPY_FAULTS:
         return False
-    return found in (None, row.array.shape) and len(row.saved) == saved_count(row.op)
+    saved = [np.shape(array) for array in row.saved]
+    return found in (None, row.array.shape) and is_saved(row.op, shapes, row.array.shape, saved)
 
 
 def _shown(attrs: dict[str, Any], members: Members) -> dict[str, Json]:

@@ -172,9 +172,9 @@ BAD = {
     "many axes": ("a shape must be a list", row(1, array=[1, [1] * 64])),
     "origin beyond": ("row 1: an origin must be an integer", row(1, at=[99])),
     "origin": ("origin 0: must be a file", changed("origins", to=[1])),
-    "saved missing": ("row 10, gelu: 2 saved arrays", row(10, saved=[])),
-    "saved of other shapes": ("row 10, gelu: 2 saved arrays", row(10, saved=[0, 3])),
-    "saved where none is": ("row 9, mul: 0 saved arrays", row(9, saved=[1])),
+    "saved missing": ("row 10, gelu: its rule needs other arrays", row(10, saved=[])),
+    "saved of other shapes": ("row 10, gelu: its rule needs other arrays", row(10, saved=[0, 3])),
+    "saved where none is": ("row 9, mul: its rule needs other arrays than the 1", row(9, saved=[1])),
     "saved of a custom op": ("a custom op has no saved", row(13, saved=[1])),
     # attributes
     "attribute missing": ("row 1, embedding: embedding needs the attribute ids", row(1, attrs={})),

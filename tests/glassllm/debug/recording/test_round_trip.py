@@ -121,7 +121,7 @@ def test_every_op_with_every_kind_of_input(made, sample, again):
 
 
 def test_every_op_has_a_shape():
-    assert set(SHAPES) == set(OPS)
+    assert set(OPS) <= set(SHAPES)
 
 
 # Graphs of other programs
