@@ -2,17 +2,19 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from glassllm.checkpoint import Archive
 from glassllm.checkpoint.checkpoint import CONFIG
 from glassllm.files import printable
 from glassllm.model import GlassLM
 
-from .recording.read import open_recording
 from .recording.write import RECORDING
-from .script import Script
 from .session import Session
 from .snapshot import CommandError
+
+if TYPE_CHECKING:
+    from .script import Script
 
 PROGRAM = ".py"  # how the name of a user's program ends
 
@@ -28,10 +30,12 @@ def open_file(path: Path, text: str | None = None, ids: Sequence[int] | None = N
     if text is not None or ids is not None:
         words = "a recording holds one run and no model; open the model's own file to run other text"
         raise CommandError(f"{printable(str(path))}: {words}")
+    from .recording.read import open_recording  # here, since most files are none and need not wait for it
+
     return open_recording(path)
 
 
-def open_script(script: Script) -> Session:
+def open_script(script: "Script") -> Session:
     """Run a user's program and open the run it calls for. Raises as `open_file` does."""
     return Session(*script.record(), script)
 

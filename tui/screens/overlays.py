@@ -1,4 +1,4 @@
-"""What can be laid over the debug screen: help, parameters, log, source."""
+"""What can be laid over the debug screen: help, parameters, log, source; each imported when it is asked for."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -7,14 +7,8 @@ from functools import partial
 from textual.screen import Screen
 
 from glassllm.debug.snapshot import Said, Snapshot
-from tui.draw.printed import log_listing
 from tui.keys import Key
 from tui.widgets.status import StatusRow
-
-from .help import HelpScreen
-from .listing import LogScreen
-from .parameters import ParametersScreen
-from .source import SourceScreen
 
 MOST_SAID = 1000  # status lines that the log keeps
 
@@ -41,17 +35,27 @@ class Overlays(Screen[None]):
         raise NotImplementedError
 
     def action_help(self) -> None:
+        from .help import HelpScreen
+
         self.app.push_screen(HelpScreen(self.status.palette, self.panel, self.key_table))
 
     def action_parameters(self) -> None:
+        from .parameters import ParametersScreen
+
         if self.snapshot is not None:
             show = partial(self.ask, "select")
             self.app.push_screen(ParametersScreen(self.status.palette, self.snapshot, show))
 
     def action_source(self) -> None:
+        from .source import SourceScreen
+
         if self.snapshot is not None:
             self.app.push_screen(SourceScreen(self.status.palette, self.snapshot))
 
     def action_log(self) -> None:
+        from tui.draw.printed import log_listing
+
+        from .listing import LogScreen
+
         printed = () if self.snapshot is None else self.snapshot.run.printed
         self.app.push_screen(LogScreen(self.status.palette, log_listing(printed, self.said)))
