@@ -125,3 +125,12 @@ def test_a_dotted_field_has_its_size_and_says_why_if_it_fits(width, lines, words
     rows = dotted_rows(width, lines, words, PALETTE)
     assert [row_width(row) for row in rows] == [width] * lines
     assert (words in "\n".join(text_of(rows))) == (words == "" or (lines > 0 and width >= len(words)))
+
+
+def test_a_cursor_move_leaves_a_small_maps_rows_as_they_are():
+    array = np.random.default_rng(0).normal(size=(12, 64))
+    _, _, before = drawn(array, 64, 6, (0, 0))
+    _, _, after = drawn(array, 64, 6, (7, 3))
+    _, _, others = drawn(-array, 64, 6, (7, 3))
+    assert all(a is b for a, b in zip(before, after, strict=True))
+    assert not any(a is b for a, b in zip(before, others, strict=True))
