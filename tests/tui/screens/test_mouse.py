@@ -2,6 +2,8 @@
 
 import re
 
+from textual import events
+
 from tests.tui.driving import command, position, press, row, settled, started, text
 
 WIDE = (160, 45)
@@ -25,6 +27,11 @@ def find(pilot, words: str, first: int = 0, last: int = 999) -> tuple[int, int]:
         if x >= 0:
             return x, y
     raise AssertionError(f"{words!r} is not on the screen\n{text(pilot)}")
+
+
+async def wheel(pilot, kind: type[events.MouseEvent], x: int, y: int) -> None:
+    pilot.app.post_message(kind(None, x, y, 0, 0, 0, False, False, False, x, y))
+    await settled(pilot)
 
 
 async def test_a_click_on_a_line_selects_it_and_on_its_sign_opens_and_shuts(sample):
@@ -95,11 +102,8 @@ async def test_a_click_on_a_tab_turns_to_it(sample):
 async def test_the_wheel_moves_the_selection_in_the_list(sample):
     async with started(sample, WIDE) as pilot:
         await press(pilot, "12n")
-        panel = pilot.app.debugger.events
-        panel.on_mouse_scroll_up()
-        await settled(pilot)
+        await wheel(pilot, events.MouseScrollUp, 10, 10)
         assert selected(pilot) == "blocks.0.attn.softmax"
-        panel.on_mouse_scroll_down()
-        await settled(pilot)
+        await wheel(pilot, events.MouseScrollDown, 10, 10)
         assert selected(pilot) == "blocks.0.resid.attn"
         assert re.match(r" ▷ blocks\.0\.resid\.attn", row(pilot, -2))
