@@ -15,7 +15,7 @@ from tui import dump
 from tui.app import GlassApp
 from tui.cli import settle_threads
 
-PATIENCE = 10.0
+PATIENCE = 30.0
 """Seconds after which a wait has failed; no test that passes comes near."""
 BREATH = 0.002
 """Seconds that this thread leaves to the engine's between two looks."""

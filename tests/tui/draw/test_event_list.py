@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glassllm import Tensor
@@ -79,6 +79,7 @@ def test_without_events_every_op_has_a_line(graph):
 # The window
 
 
+@settings(deadline=None)
 @given(st.integers(1, 500), st.data())
 def test_the_window_holds_the_current_line_in_its_middle_third(count, data):
     current = data.draw(st.integers(0, count - 1))

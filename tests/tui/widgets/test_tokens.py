@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -38,6 +38,7 @@ def test_each_token_is_where_its_columns_say():
             assert text[places[i].start : places[i].stop].strip() == WORDS[i].replace(" ", "·")
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=60).flatmap(
         lambda tokens: st.tuples(st.just(tuple(tokens)), st.integers(-1, len(tokens) - 1), st.integers(60, 200))
