@@ -12,6 +12,7 @@ import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -24,6 +25,8 @@ from tui import cli
 from tui.app import GlassApp
 from tui.draw.palette import Palette
 from tui.dump import text as screen_text
+from tui.headless.options import PARSERS
+from tui.headless.options import parse as parse_command
 from tui.keys import GROUPS, LABELS, PANELS, Entry, footer, help_sections
 from tui.scripted import press, settle
 
@@ -183,11 +186,12 @@ def commands_table() -> str:
     return table("command", ((command.usage, command.help) for command in COMMANDS.values()))
 
 
-def options_table() -> str:
-    """What the shell's command takes."""
-    actions = [action for action in cli.parser()._actions if "--help" not in action.option_strings]
+def options_table(parser=None) -> str:
+    """What the shell's command, or one of those without a screen, takes."""
+    parser = parser or cli.parser()
+    actions = [action for action in parser._actions if "--help" not in action.option_strings]
     usages = ((" ".join([*a.option_strings, usage(a)]).strip(), a.help) for a in actions)
-    return table("`glassllm-tui`", usages)
+    return table(f"`{parser.prog}`", usages)
 
 
 def usage(action) -> str:
@@ -195,6 +199,7 @@ def usage(action) -> str:
 
 
 TABLES = {"keys": keys_table, "commands": commands_table, "options": options_table}
+TABLES |= {name: partial(lambda made: options_table(made()), made) for name, made in PARSERS.items()}
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -257,7 +262,8 @@ def test_other_calls_of_the_program_parse():
     calls = [words for first, *words in commands() if first == cli.PROGRAM]
     assert len(calls) > 3
     for words in calls:
-        cli.parser().parse(words)
+        parse = parse_command if words[0] in PARSERS else cli.parser().parse
+        parse(words)
 
 
 # Pictures

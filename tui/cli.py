@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .headless import options as headless
 from .usage import INTERRUPTED, PROGRAM, Parser, refuse
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ def parser() -> Words:
     made = Words(
         prog=PROGRAM,
         description="Step forward and backward through a small language model and its gradients.",
-        epilog="Without a terminal, and with --report or --json, a report is printed instead.",
+        epilog="Without a terminal, and with --report or --json, a report is printed instead. "
+        f"Two commands need no screen: see {PROGRAM} train --help, {PROGRAM} generate --help.",
         allow_abbrev=False,
     )
     made.add_argument(
@@ -158,10 +160,14 @@ def has_terminal() -> bool:
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command; its exit code: 0, 2 for usage or a bad file, 130 when interrupted."""
     settle_output()
+    given = list(sys.argv[1:] if words is None else words)
     try:
-        options = parser().parse(words)
-        settle_threads()
-        code = run(options)
+        if given and given[0] in headless.PARSERS:
+            code = without_screen(given)
+        else:
+            options = parser().parse(given)
+            settle_threads()
+            code = run(options)
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
@@ -170,6 +176,17 @@ def main(words: Sequence[str] | None = None) -> int:
         # The reader left (`| head`): what was asked for is done, and Python must not flush into the pipe again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def without_screen(words: Sequence[str]) -> int:
+    """Train or generate, as the first word says."""
+    options = headless.parse(words)
+    settle_threads()
+    if words[0] == "train":
+        from .headless.train import run as run_command
+    else:
+        from .headless.generate import run as run_command
+    return run_command(options)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,7 +1,21 @@
 """Generation one can look into: candidates and filters, a tree of continuations, what layers say and look at."""
 
-from .candidates import Candidate, Candidates, Stage, entropy
+from glassllm.model import Sampling
+
+from .candidates import Candidate, Candidates, NotFinite, Stage, entropy
 from .continuations import Continuations, Node
 from .insight import Insight, Lens, look
 
-__all__ = ["Candidate", "Candidates", "Continuations", "Insight", "Lens", "Node", "Stage", "entropy", "look"]
+__all__ = [
+    "Candidate",
+    "Candidates",
+    "Continuations",
+    "Insight",
+    "Lens",
+    "Node",
+    "NotFinite",
+    "Sampling",
+    "Stage",
+    "entropy",
+    "look",
+]

@@ -89,7 +89,7 @@ class Continuations:
 
     @property
     def candidates(self) -> Candidates:
-        """What may come next, by the settings as they are now. ValueError for logits not finite."""
+        """What may come next, by the settings as they are now. NotFinite for logits that are not."""
         if self._known is None or self._known[:2] != (self.here, self.sampling):
             self._known = (self.here, self.sampling, Candidates(self._logits_at(self.here), self.sampling))
         return self._known[2]

@@ -65,7 +65,8 @@ def reading_corpus(path: StrPath, tokenizer: Tokenizer, seq_len: int) -> Generat
         yield done, len(text)
     ids = np.concatenate(rows)
     if len(ids) <= seq_len:
-        fault = f"the text has {len(ids)} tokens, and a row of a batch takes {seq_len + 1}"
+        tokens = "1 token" if len(ids) == 1 else f"{len(ids)} tokens"
+        fault = f"the text has {tokens}, and a row of a batch takes {seq_len + 1}"
         raise CheckpointError(path, fault, "name a longer text or take shorter rows")
     if (ids == UNK).all():
         raise CheckpointError(path, "the model has no token for any of its characters", "name another text")

@@ -61,12 +61,12 @@ def group_of(name: str) -> str:
 
 def update_ratios(before: Mapping[str, Array], after: Mapping[str, Array]) -> dict[str, float]:
     """‖after − before‖ / ‖before‖ of each group of parameters; empty where no array was replaced."""
+    if all(after[name] is old for name, old in before.items()):
+        return {}
     squares: dict[str, tuple[float, float]] = {}
     for name, old in before.items():
         moved, size = squares.get(group_of(name), (0.0, 0.0))
         squares[group_of(name)] = (moved + _square_sum(after[name] - old), size + _square_sum(old))
-    if all(after[name] is old for name, old in before.items()):
-        return {}
     return {group: math.sqrt(moved / size) if size else math.inf for group, (moved, size) in squares.items()}
 
 

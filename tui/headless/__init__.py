@@ -1,0 +1,1 @@
+"""Training and generating from the shell, without a screen."""

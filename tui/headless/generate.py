@@ -1,0 +1,90 @@
+"""`glassllm-tui generate`: a model writes on, and every token's probability can be had as JSON."""
+
+import argparse
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+from glassllm import GlassLM, Tokenizer
+from glassllm.checkpoint import CheckpointError
+from glassllm.generation import Continuations, NotFinite, Sampling
+from glassllm.tokenizer import BOS
+from glassllm.train.corpus import unknown_characters
+from tui.draw.text import clean
+from tui.usage import refuse
+
+from .say import say, unknown_words
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write to stdout; the exit code. A model that cannot be opened or run is refused."""
+    path = Path(options.path)
+    try:
+        model = GlassLM.load(path)
+    except CheckpointError as error:
+        refuse(str(error))
+    tokenizer = model.tokenizer
+    if tokenizer is None:
+        refuse(f"{path}: the model comes without a tokenizer; put one beside it, NAME.tokenizer.json")
+    ids = [BOS] if options.prompt is None else tokenizer.encode(options.prompt)
+    if unknown := unknown_characters(options.prompt or "", tokenizer):
+        say(unknown_words("the prompt", unknown))
+    sampling = Sampling(options.temperature, options.greedy, options.top_k, options.top_p)
+    tree = Continuations(model, ids, sampling, options.seed)
+    try:
+        (as_json if options.json else as_text)(tree, tokenizer, options)
+    except NotFinite as error:
+        refuse(f"{path}: {error}; open it in the debugger to see where they arise")
+    return 0
+
+
+def as_text(tree: Continuations, tokenizer: Tokenizer, options: argparse.Namespace) -> None:
+    """The prompt and what follows, as it comes."""
+    write(options.prompt or "")
+    for _ in range(options.n):
+        write(tokenizer.decode([tree.advance().token or 0]))
+    write("\n")
+
+
+def write(text: str) -> None:
+    """Print without a newline; what would control the terminal is shown as a sign."""
+    sys.stdout.write("\n".join(clean(line) for line in text.split("\n")))
+    sys.stdout.flush()
+
+
+def as_json(tree: Continuations, tokenizer: Tokenizer, options: argparse.Namespace) -> None:
+    """One object: what was asked, and each token with its probabilities."""
+    tokens = [advanced(tree, tokenizer) for _ in range(options.n)]
+    made = {
+        "prompt": options.prompt or "",
+        "ids": tree.prompt,
+        "seed": tree.seed,
+        "temperature": tree.sampling.temperature,
+        "greedy": tree.sampling.greedy,
+        "top_k": tree.sampling.top_k,
+        "top_p": tree.sampling.top_p,
+        "tokens": tokens,
+        "text": tokenizer.decode([token["id"] for token in tokens]),
+        "perplexity": tree.perplexity,
+    }
+    print(json.dumps(made, allow_nan=False, indent=2))
+
+
+def advanced(tree: Continuations, tokenizer: Tokenizer) -> dict[str, Any]:
+    """One token more: its id and spelling, its probability for the model and after the filters, its rank there,
+    and the model's entropy in nats."""
+    candidates = tree.candidates
+    node = tree.advance()
+    assert node.token is not None
+    candidate = candidates.of(node.token)
+    return {
+        "id": node.token,
+        "token": tokenizer.tokens([node.token])[0],
+        "probability": candidate.probs[0],
+        "drawn_from": candidate.probs[-1],
+        "rank": candidate.rank,
+        "surprisal": node.surprisal if math.isfinite(node.surprisal) else None,
+        "entropy": candidates.entropy,
+    }
