@@ -31,7 +31,10 @@ class StepReport:
 
 @dataclass(frozen=True, eq=False)
 class LastStep:
-    """All that is needed to take a step again: read-only arrays, by the parameter's name where there are many."""
+    """All that is needed to take a step again: read-only arrays, by the parameter's name where there are many.
+
+    What a composed model computes from them is equal to the bit where the run was composed too.
+    """
 
     step: int
     x: Array  # (B, n)
