@@ -5,7 +5,6 @@ palette whose depth is 16 colours or none is flat: it paints no ground, and what
 signs, by reversing and by dim text. One `Style` object exists per combination, so its escape codes are made once.
 """
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple, get_args
 
@@ -67,8 +66,7 @@ MARKS = {  # by whether the palette is flat, and whether it is for ASCII
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Palette:
+class Palette(NamedTuple):
     """One theme at one depth of colour, for a terminal with all signs or with ASCII. Equal ones share styles."""
 
     theme: Theme = "dark"
