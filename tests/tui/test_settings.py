@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tui.draw.formats import Format
+from tui.draw.formats import USAGE, Format
 from tui.draw.palette import Palette
 from tui.keys import KEYS, bindings, footer, help_sections, keymap, remapped
 from tui.settings import DEFAULTS, MOST_BYTES, Settings, config_file, read
@@ -52,7 +52,7 @@ def test_no_file_and_an_empty_one_change_nothing(tmp_path):
         ('ascii = "yes"', "ascii: 'yes' is neither true nor false; ignored"),
         ("mouse = 1", "mouse: 1 is neither true nor false; ignored"),
         ("format = 3", "format: 3 is no text; ignored"),
-        ('format = "octal"', "format: 'octal' is no number format; give digits N, scientific N (1 to 17), or hex; ignored"),
+        ('format = "octal"', f"format: 'octal' is no number format; give {USAGE}; ignored"),
         ('colour = "256"', "colour: no such setting, did you mean color?; ignored"),
         ("zzz = 1", "zzz: no such setting; ignored"),
         ("keys = 3", "keys: 3 is no table of actions and keys; ignored"),
