@@ -115,7 +115,9 @@ class GlassApp(App[None]):
                 told_at = monotonic()
                 self.post_message(JobProgress(job, ops, None, f"run {runs + 1}"))
 
-        return Script(self.path, self._arguments, self._root, stop=Cancelled, heard=heard)
+        return Script(
+            self.path, self._arguments, self._root, stop=Cancelled, stopped=self.engine.spare, heard=heard
+        )
 
     def on_mount(self) -> None:
         self.push_screen(LoadingScreen(self.palette, self.path.name))

@@ -145,6 +145,13 @@ class Engine:
                     self._parked.remove(task)
                     self._put(task)
 
+    def spare(self) -> None:
+        """Let the rest of the running work run, though it was cancelled: what that stopped was only a part of it,
+        and there is something to show."""
+        with self._changed:
+            if self._running is not None:
+                self._running.is_cancelled = False
+
     @property
     def activity(self) -> Activity:
         """Who holds the engine now, and who waits."""

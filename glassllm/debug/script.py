@@ -42,8 +42,8 @@ running: "Script | None" = None
 class Script:
     """A program and its arguments. `root` names the Tensor to open, a global variable at the program's end.
 
-    What it prints goes to `echo` too. `stop` is the exception by which a hook ends it before its time; `heard` is
-    called after every op with the number of ops and of runs.
+    What it prints goes to `echo` too. `stop` is the exception by which a hook ends it before its time, and
+    `stopped` is called when it has; `heard` is called after every op with the number of ops and of runs.
     """
 
     path: Path
@@ -51,6 +51,7 @@ class Script:
     root: str | None = None
     echo: TextIO | None = None
     stop: type[BaseException] | None = None
+    stopped: Callable[[], object] = lambda: None
     heard: Callable[[int, int], object] = lambda ops, runs: None
     _recorder: RollingRecorder = field(init=False, repr=False)
     _modules: set[str] = field(default_factory=set, init=False, repr=False)
@@ -144,6 +145,8 @@ class Script:
             if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
                 raise
             ending = ending_of(error, self.stop)
+            if self.stop is not None and isinstance(error, self.stop):
+                self.stopped()
             if isinstance(error, SystemExit) and not isinstance(error.code, int | None):
                 output.write("err", f"{error.code}\n")
             for line in ending.fault.traceback if ending.fault else ():

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from tui.messages import (
     Request,
     SnapshotReady,
 )
-from tui.task import Priority
+from tui.task import Cancelled, Priority
 
 PATIENCE = 30.0
 """Seconds after which a wait has failed; no test that passes comes near."""
@@ -356,6 +356,23 @@ def test_a_recording_is_cancelled_like_any_slice_and_left_complete(desk: Desk) -
     desk.engine.cancel(request)
     assert isinstance(desk.end_of(request), JobCancelled)
     assert {row.name for row in tapes[0].rows if row.kind == "node"} == {"add"}
+
+
+def test_work_that_was_spared_after_its_cancel_goes_on_to_its_end(desk: Desk) -> None:
+    begun = threading.Event()
+
+    def work() -> Generator[None, None, str]:
+        try:
+            endless(begun)
+        except Cancelled:
+            desk.engine.spare()
+        yield
+        return "the rest"
+
+    request = desk.engine.submit(work, "work")
+    assert begun.wait(PATIENCE)
+    desk.engine.cancel(request)
+    assert desk.end_of(request) == JobDone(request, "the rest")
 
 
 def test_what_waits_is_cancelled_without_ever_beginning(desk: Desk) -> None:

@@ -144,6 +144,23 @@ async def test_a_loop_without_end_is_stopped_at_its_next_op(write):
         assert "backward" in row(pilot, 0)
 
 
+async def test_a_graph_that_takes_time_to_open_is_opened_when_it_was_stopped(write):
+    settle_threads()
+    app = GlassApp(write("y = x\nwhile True:\n    y = y + x\n"), colors="truecolor")
+
+    def ops() -> int:
+        found = re.search(r"run 1 +([\d\s]+) ops", row(pilot, 0))
+        return int(re.sub(r"\s", "", found[1])) if found else 0
+
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_for(pilot, lambda: ops() > 6000, "some thousands of ops")
+        send(pilot, "escape")
+        await wait_for(pilot, lambda: has_opened(app), "what was recorded")
+        await settled(pilot)
+        assert re.search(r"stopped after op \d{4,}", row(pilot, -2))
+        assert pilot.app.debugger.snapshot.run.nodes > 6000
+
+
 @pytest.mark.parametrize(
     ("program", "line"),
     [
