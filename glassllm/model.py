@@ -23,6 +23,7 @@ from .autograd import (
     softmax_np,
     transpose,
 )
+from .autograd.functions import fused_cross_entropy
 from .autograd.ops import Array
 from .checkpoint import load_checkpoint, save_checkpoint
 from .config import Config
@@ -104,7 +105,7 @@ class GlassLM(Module):
         if not cfg.tied:
             self.output = initial.matrix(cfg.d_model, cfg.vocab_size)
         self.config = cfg
-        self.fused = False  # True allows faster ops that hide their parts; none exists yet, so nothing changes
+        self.fused = False  # True: faster ops, which hide their parts
         self.tokenizer: Tokenizer | None = None
         self.meta: dict[str, Any] = {}
         self.sample: Array | None = None
@@ -128,7 +129,7 @@ class GlassLM(Module):
         n = checked.shape[1]
         here = slice(start, start + n)
         m = n if cache is None else start + n
-        run = Run(self.cos[here], self.sin[here], keys_ahead(n, m), trace, cache)
+        run = Run(self.cos[here], self.sin[here], keys_ahead(n, m), trace, cache, self.fused)
         if cache is None:
             return self._logits(checked, run)
         with no_grad():
@@ -158,7 +159,7 @@ class GlassLM(Module):
         x = run.mark("embed", embedding(self.E, ids))  # (B, n, d)
         for block in self.blocks:
             x = block(x, run)
-        h = run.mark("norm.final", self.norm_f(x))
+        h = run.mark("norm.final", self.norm_f(x, run.fused))
         output = transpose(self.E) if self.config.tied else self.output  # (d, V)
         return run.mark("logits", matmul(h, output))  # (B, n, V)
 
@@ -169,7 +170,8 @@ class GlassLM(Module):
         logits = self.forward(ids, trace)
         rows = reshape(logits, (-1, self.config.vocab_size))  # (B·n, V)
         flat = np.asarray(targets).reshape(-1)
-        loss = mark("loss", cross_entropy(rows, flat), trace=trace)
+        mean_nats = fused_cross_entropy if self.fused else cross_entropy
+        loss = mark("loss", mean_nats(rows, flat), trace=trace)
         if is_heard(trace):
             mark("loss.grad", cross_entropy_grad(rows.data, flat).reshape(logits.shape), trace=trace)
         return loss

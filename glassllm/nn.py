@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .autograd import Tensor, masked_fill, matmul, mean, repeat_kv, reshape, rope, silu, softmax, sqrt, transpose
+from .autograd.functions import causal_attention, rms_norm, swiglu
 from .autograd.ops import Array
 from .config import Config
 from .trace import Tracer, Value, mark, scope
@@ -127,6 +128,7 @@ class Run:
     ahead: Array  # (n, m) bool
     trace: Tracer | None  # None: nobody writes this pass down
     cache: Cache | None  # None: the keys are those of this pass
+    fused: bool = False  # True: one op for each part, the events inside stay unsaid
 
     def mark(self, step_id: str, value: Value, layer: int | None = None) -> Value:
         return mark(step_id, value, layer, self.trace)
@@ -139,7 +141,9 @@ class RMSNorm(Module):
         self.gamma = initial.gamma(channels)
         self.eps = eps
 
-    def __call__(self, x: Tensor) -> Tensor:
+    def __call__(self, x: Tensor, fused: bool = False) -> Tensor:
+        if fused:
+            return rms_norm(x, self.gamma, self.eps)
         return x / sqrt(mean(x * x, axis=-1, keepdims=True) + self.eps) * self.gamma
 
 
@@ -182,6 +186,8 @@ class Attention(Module):
     def attend(self, q: Tensor, k: Tensor, v: Tensor, run: Run) -> Tensor:
         """Each query's weighted mean of the values it may see: q (B, H, n, c), k and v (B, K, m, c)."""
         repeats, layer = self.config.n_heads // self.config.n_kv_heads, self.layer
+        if run.fused:
+            return run.mark("attn.mix", causal_attention(q, k, v), layer)
         keys = transpose(repeat_kv(k, repeats), (0, 1, 3, 2))  # (B, H, c, m)
         scale = self.config.head_size**-0.5  # a Python float: float32 scores stay float32
         scores = run.mark("attn.scores", matmul(q, keys) * scale, layer)  # (B, H, n, m)
@@ -203,7 +209,7 @@ class SwiGLU(Module):
     def __call__(self, x: Tensor, run: Run) -> Tensor:
         gate = run.mark("ffn.gate", matmul(x, self.W1), self.layer)  # (B, n, f)
         up = run.mark("ffn.up", matmul(x, self.W3), self.layer)
-        act = run.mark("ffn.act", silu(gate) * up, self.layer)
+        act = run.mark("ffn.act", swiglu(gate, up) if run.fused else silu(gate) * up, self.layer)
         return run.mark("ffn.down", matmul(act, self.W2), self.layer)  # (B, n, d)
 
 
@@ -218,7 +224,7 @@ class Block(Module):
         self.layer = layer
 
     def __call__(self, x: Tensor, run: Run) -> Tensor:
-        a = run.mark("norm.attn", self.norm1(x), self.layer)  # (B, n, d), as are all below
+        a = run.mark("norm.attn", self.norm1(x, run.fused), self.layer)  # (B, n, d), as are all below
         x = run.mark("resid.attn", x + self.attn(a, run), self.layer)
-        b = run.mark("norm.ffn", self.norm2(x), self.layer)
+        b = run.mark("norm.ffn", self.norm2(x, run.fused), self.layer)
         return run.mark("resid.ffn", x + self.ffn(b, run), self.layer)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .ops import Array, Op, Rule, elementwise, language, matrix, reduce
+from .ops import Array, Op, Rule, elementwise, fused, language, matrix, reduce
 from .ops import shape as shapes
 from .tensor import Tensor, apply, constant, plain
 
@@ -169,6 +169,29 @@ def rope(x: Any, cos: Any, sin: Any) -> Tensor:
 def repeat_kv(x: Any, repeats: int) -> Tensor:
     """Each head of x (B, K, n, c) repeated next to itself -> (B, K·repeats, n, c)."""
     return apply(language.repeat_kv, x, repeats=operator.index(plain(repeats, "the number of repeats")))
+
+
+def rms_norm(x: Any, gamma: Any, eps: float) -> Tensor:
+    """x / √(mean(x²) + eps) · gamma over the last axis, in one op."""
+    return apply(fused.rms_norm, x, gamma, eps=eps)
+
+
+def swiglu(gate: Any, up: Any) -> Tensor:
+    """silu(gate) · up, in one op."""
+    return apply(fused.swiglu, gate, up)
+
+
+def causal_attention(q: Any, k: Any, v: Any) -> Tensor:
+    """softmax(q·kᵀ/√c)·v in one op, for q (B, H, n, c), k and v (B, K, m, c): the last n of m positions.
+
+    No query sees a key ahead; each key head serves H/K query heads.
+    """
+    return apply(fused.causal_attention, q, k, v)
+
+
+def fused_cross_entropy(logits: Any, targets: Any) -> Tensor:
+    """`cross_entropy`, its exponentials kept for the way back."""
+    return apply(fused.fused_cross_entropy, logits, targets=language.integers(plain(targets, "targets")))
 
 
 def data_of(x: Any) -> Array:

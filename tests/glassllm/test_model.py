@@ -252,9 +252,11 @@ def test_the_stream_gets_one_contribution_per_reader(hooked):
         assert counts[stream.node] == (readers if is_last else readers + 1)
 
 
+@pytest.mark.parametrize("fused", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_training_step_has_one_dtype_throughout(dtype):
+def test_a_training_step_has_one_dtype_throughout(dtype, fused):
     model = GlassLM(TINY, dtype=dtype)
+    model.fused = fused
     loss = model.loss(np.stack([IDS, IDS]), np.stack([TARGETS, TARGETS]))
     for node in graph.reach(loss.place).nodes:
         kept = [

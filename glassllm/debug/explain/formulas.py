@@ -36,6 +36,8 @@ class Formula:
 
 MOVED = "moves values, computes nothing"
 AXIS = "over the axis"
+FUSED = "several ops in one"
+WHOLE = "the rules of all its parts"
 FORMULAS: dict[str, Formula] = {
     # Two numbers
     "add": Formula("sum", "y = a + b", "∂L/∂a = ∂L/∂b = g", worked.add_numbers, worked.add_gradients),
@@ -173,6 +175,11 @@ FORMULAS: dict[str, Formula] = {
         worked.cross_entropy_numbers,
         worked.cross_entropy_gradients,
     ),
+    # Several in one, whose parts only the composed model shows
+    "rms_norm": Formula(FUSED, "y = x / √(mean(x²) + ε) · γ", WHOLE, worked.result, worked.arriving),
+    "swiglu": Formula(FUSED, "y = silu(a) ⊙ b", WHOLE, worked.result, worked.arriving),
+    "fused_cross_entropy": Formula(FUSED, "L = −mean log p[target]", WHOLE, worked.result, worked.arriving),
+    "causal_attention": Formula(FUSED, "y = softmax(q kᵀ / √c) v", WHOLE, worked.result, worked.arriving),
 }
 BY_HAND = Formula("hand-made op", "y = f(inputs)", "its own rule", worked.result, worked.arriving)
 

@@ -274,6 +274,41 @@ SAMPLES: dict[str, list[Sample]] = {
         of(normal(1, 2, 2, 1), repeats=1),
         of(normal(1, 2, 0, 3), repeats=2),
     ],
+    "rms_norm": [
+        of(normal(2, 3), positive(3), eps=0.1),
+        of(normal(4), normal(4), eps=1e-6),
+        of(normal(2, 3, 4), positive(4), eps=0.01),
+        of(normal(2, 3, 4).transpose(1, 0, 2), positive(4), eps=0.01),
+        of(strided(normal(2, 3)), strided(positive(3)), eps=0.1),
+        of(np.broadcast_to(normal(3), (2, 3)), positive(3), eps=0.1),
+        of(normal(0, 3), positive(3), eps=0.1),
+    ],
+    "swiglu": [
+        of(normal(2, 3), normal(2, 3)),
+        of(normal(), normal()),
+        of(np.array([-90.0, -20.0, 20.0, 90.0]), normal(4)),
+        of(strided(normal(2, 3)), turned(normal(2, 3))),
+        of(normal(2, 3, 4).T, normal(4, 3, 2)),
+        of(normal(0, 3), normal(0, 3)),
+    ],
+    "fused_cross_entropy": [
+        of(normal(2, 3), targets=np.array([0, 2])),
+        of(normal(3, 3), targets=[1, 1, 1]),
+        of(turned(normal(4, 2)), targets=np.array([0, 1, 1, 0], np.uint8)),
+        of(normal(2, 5) + 200, targets=(4, 0)),
+        of(normal(2, 5) - 200, targets=(4, 0)),
+        of(strided(normal(3, 4)) + np.array([[0.0], [-200.0], [200.0]]), targets=[3, 2, 1]),
+    ],
+    "causal_attention": [
+        of(normal(1, 1, 2, 2), normal(1, 1, 2, 2), normal(1, 1, 2, 2)),
+        of(normal(2, 4, 3, 2), normal(2, 2, 3, 2), normal(2, 2, 3, 2)),
+        of(normal(1, 2, 2, 2), normal(1, 1, 4, 2), normal(1, 1, 4, 3)),
+        of(*(normal(2, 3, h, 2).transpose(0, 2, 1, 3) for h in (2, 1, 1))),
+        of(10 * normal(1, 2, 3, 2), 10 * normal(1, 2, 3, 2), normal(1, 2, 3, 2)),
+        of(strided(normal(1, 2, 3, 2)), turned(normal(1, 1, 3, 2)), normal(1, 1, 3, 2)),
+        of(normal(0, 2, 3, 2), normal(0, 1, 3, 2), normal(0, 1, 3, 2)),
+        of(normal(1, 2, 0, 2), normal(1, 1, 3, 2), normal(1, 1, 3, 2)),
+    ],
 }
 
 

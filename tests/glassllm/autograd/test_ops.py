@@ -67,6 +67,16 @@ def rope(x, cos, sin):
     return out
 
 
+def causal_attention(q, k, v):
+    """One query at a time."""
+    out = np.zeros((*q.shape[:3], v.shape[-1]))
+    for b, h, i in np.ndindex(q.shape[:3]):
+        group, seen = h // (q.shape[1] // k.shape[1]), k.shape[2] - q.shape[2] + i + 1
+        scores = k[b, group, :seen] @ q[b, h, i] / np.sqrt(q.shape[-1])
+        out[b, h, i] = softmax(scores) @ v[b, group, :seen]
+    return out
+
+
 EXPECTED = {
     "add": lambda a, b: b + a,
     "sub": lambda a, b: -b + a,
@@ -99,6 +109,12 @@ EXPECTED = {
     "cross_entropy": cross_entropy,
     "rope": rope,
     "repeat_kv": lambda x, repeats: x[:, [i // repeats for i in range(x.shape[1] * repeats)]],
+    "rms_norm": lambda x, gamma, eps: (
+        gamma * x * (np.var(x, -1, keepdims=True) + mean(x, -1, True) ** 2 + eps) ** -0.5
+    ),
+    "swiglu": lambda gate, up: up * gate / (1 + np.exp(-gate)),
+    "fused_cross_entropy": cross_entropy,
+    "causal_attention": causal_attention,
 }
 
 

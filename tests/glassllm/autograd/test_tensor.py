@@ -288,6 +288,9 @@ class Log:
     def applied(self, op, inputs, attrs, saved, result):
         self.seen.append((op.name, inputs, attrs, saved, result))
 
+    def traversed(self, root, seed):
+        pass
+
 
 def test_the_hook_hears_of_each_op_once(hooked):
     x, constant = leaf([1, 2]), Tensor([1.0, 1.0])

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from glassllm.autograd import graph
-from glassllm.autograd.ops import OPS
+from glassllm.autograd.ops import OPS, fused
 from glassllm.autograd.tensor import Tensor, apply
 from glassllm.debug.explain.case import Case
 from glassllm.debug.explain.formulas import BY_HAND, FORMULAS, formula
 from tests.glassllm.autograd.samples import SAMPLES, cases, label, of
 
+FUSED = {name for name, made in OPS.items() if vars(fused).get(name) is made}  # say what arrives at the cell
 INFERRED = ("softmax", "log_softmax", "rope")  # say what the input gets at the cell, from all of g
 COORDINATES = re.compile(r"\[([\d,]*)\]")
 
@@ -58,6 +59,8 @@ def alone(g, cell):
 def expected_gradient(part, op, sample, g, cell):
     """The number that one part of a gradients text must end with."""
     slot = {"a": 0, "b": 1}.get(part.partition(" gets")[0][-1], 0)
+    if op.name in FUSED:
+        return g[cell]
     if op.name in INFERRED:
         return sent(op, sample, g)[0][cell]
     if op.name == "repeat_kv":

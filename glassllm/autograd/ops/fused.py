@@ -1,0 +1,188 @@
+"""Fused ops: one op where a model composes several, for when nobody looks at what lies between.
+
+Each equals a composition of public ops up to rounding. They gain by passing over less memory: blocks that stay in
+the cache, and exponentials kept as they come, so that what is divided by their sum is the small result.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import Array, op
+from .language import class_ids
+
+LARGEST = 30.0  # a score up to which eˣ needs no shift: its sums, and quotients by them, stay far inside float32
+SMALLEST = math.exp(-LARGEST)  # a sum of eˣ from which on no digits were lost
+QUERIES = 64  # rows of scores computed at a time
+SCORES = 1 << 17  # scores computed at a time, a few batch rows together where they are short
+
+
+def _exponentials(scores: Array, out: Array) -> tuple[Array, Any]:
+    """out = e^(scores − shift); its row sums, and the shift: 0 where that is safe, else each row's maximum."""
+    ones = np.ones(scores.shape[-1], scores.dtype)
+    if scores.max(initial=-np.inf) < LARGEST:
+        sums = np.exp(scores, out=out) @ ones
+        if sums.min(initial=np.inf) > SMALLEST:
+            return sums, 0
+    with np.errstate(invalid="ignore"):  # a row of nothing but −inf becomes NaN
+        shift = scores.max(axis=-1, keepdims=True)
+        np.exp(scores - shift, out=out)
+    return out @ ones, shift[..., 0]
+
+
+@op
+def rms_norm(x: Array, gamma: Array, *, eps: float) -> tuple[Array, Array]:
+    """x / √(mean(x²) + ε) · γ over the last axis, x (..., d) and gamma (d,): arXiv 1910.07467, eq. 4."""
+    scale = 1 / np.sqrt(np.vecdot(x, x)[..., np.newaxis] / x.shape[-1] + eps)  # (..., 1)
+    y = x * scale
+    y *= gamma
+    return y, scale
+
+
+@rms_norm.rule
+def _(g: Array, y: Array, scale: Array, x: Array, gamma: Array, *, eps: float) -> tuple[Array, Array]:
+    unit = x * scale
+    to_x = g * unit
+    rows = to_x.reshape(-1, len(gamma))
+    to_gamma = np.ones(len(rows), rows.dtype) @ rows
+    unit *= (to_x @ gamma / len(gamma))[..., np.newaxis]
+    np.multiply(g, gamma, out=to_x)
+    to_x -= unit
+    to_x *= scale
+    return to_x, to_gamma
+
+
+@op
+def swiglu(gate: Array, up: Array) -> tuple[Array, Array]:
+    """silu(gate) · up, of one shape: arXiv 2002.05202, eq. 6."""
+    y = np.asarray(np.maximum(gate, -88.0))  # below, silu is 0 as float32 goes, and e⁸⁸ is still one
+    s = np.asarray(np.exp(-y))
+    s += 1
+    np.reciprocal(s, out=s)
+    y *= s
+    y *= up
+    return y, s
+
+
+@swiglu.rule
+def _(g: Array, y: Array, s: Array, gate: Array, up: Array) -> tuple[Array, Array]:
+    to_up = gate * s
+    to_gate = 1 - s
+    to_gate *= to_up
+    to_gate += s  # silu′ = σ + silu·(1 − σ)
+    to_gate *= up
+    to_gate *= g
+    to_up *= g
+    return to_gate, to_up
+
+
+@op
+def fused_cross_entropy(logits: Array, *, targets: Any) -> Any:
+    """cross_entropy of logits (N, V), its exponentials kept for the rule."""
+    ids = class_ids(logits, targets)
+    e = np.empty_like(logits)
+    sums, shift = _exponentials(logits, e)
+    losses = np.log(sums) + shift - logits[np.arange(len(ids)), ids]  # (N,)
+    return losses.mean() if ids.size else np.full((), np.nan, losses.dtype), e, sums
+
+
+@fused_cross_entropy.rule
+def _(g: Array, y: Array, e: Array, sums: Array, logits: Array, *, targets: Any) -> tuple[Array]:
+    each = g / max(len(sums), 1)
+    out = e * (each / sums)[:, np.newaxis]
+    out[np.arange(len(sums)), targets] -= each
+    return (out,)
+
+
+class Block(NamedTuple):
+    """Scores computed together: some batch rows, some folded queries, the keys up to the last of these."""
+
+    batch: slice
+    queries: slice
+    keys: slice
+    kept: slice  # where a batch row keeps their exponentials
+
+
+def _blocks(batch: int, groups: int, repeats: int, n: int, m: int) -> Iterator[Block]:
+    start = 0
+    for first in range(0, n, QUERIES):
+        last = min(first + QUERIES, n)
+        seen = m - n + last
+        end = start + groups * repeats * (last - first) * seen
+        together = max(1, SCORES // (end - start))
+        for b in range(0, batch, together):
+            rows = slice(b, min(b + together, batch))
+            yield Block(rows, slice(first * repeats, last * repeats), slice(seen), slice(start, end))
+        start = end
+
+
+def kept_scores(heads: int, n: int, m: int) -> int:
+    """How many exponentials `causal_attention` keeps of each batch row."""
+    return max((block.kept.stop for block in _blocks(1, heads, 1, n, m)), default=0)
+
+
+def _folded(a: Array, groups: int) -> Array:
+    """(B, K·r, n, c) -> (B, K, n·r, c), a copy: the r query heads of a group meet its keys in one product."""
+    batch, heads, n, channels = a.shape
+    repeats = heads // groups
+    apart = a.reshape(batch, groups, repeats, n, channels)
+    return np.array(apart.swapaxes(2, 3), order="C").reshape(batch, groups, n * repeats, channels)
+
+
+def _unfolded(a: Array, heads: int) -> Array:
+    """Back to (B, K·r, n, c), lying in memory as (B, n, K·r, c): joining the heads moves nothing more."""
+    batch, groups, rows, channels = a.shape
+    repeats = heads // groups
+    apart = a.reshape(batch, groups, rows // repeats, repeats, channels)
+    together = np.array(apart.swapaxes(1, 2), order="C").reshape(batch, rows // repeats, heads, channels)
+    return together.swapaxes(1, 2)
+
+
+@op
+def causal_attention(q: Array, k: Array, v: Array) -> tuple[Array, Array, Array]:
+    """softmax(q·kᵀ/√c, no key ahead)·v for q (B, H, n, c), k and v (B, K, m, c): the last n of m positions.
+
+    Each key head serves r = H/K query heads, arXiv 2305.13245.
+    """
+    (batch, heads, n, channels), (groups, m) = q.shape, k.shape[1:3]
+    if n > m:
+        raise ValueError(f"{n} queries are the last of at least as many keys, got {m}")
+    asked = _folded(q, groups)  # (B, K, n·r, c)
+    asked *= channels**-0.5
+    mixed = np.empty((*asked.shape[:3], v.shape[-1]), q.dtype)
+    sums = np.empty(asked.shape[:3], q.dtype)
+    e = np.empty((batch, kept_scores(heads, n, m)), q.dtype)
+    ahead = ~np.tri(QUERIES, dtype=bool).repeat(heads // groups, axis=0)  # (queries·r, queries)
+    for b, i, j, kept in _blocks(batch, groups, heads // groups, n, m):
+        scores = asked[b, :, i] @ k[b, :, j].mT
+        rows = scores.shape[2] // (heads // groups)
+        np.copyto(scores[..., -rows:], -np.inf, where=ahead[: scores.shape[2], :rows])
+        weights = e[b, kept].reshape(scores.shape)
+        sums[b, :, i], _ = _exponentials(scores, weights)
+        np.matmul(weights, v[b, :, j], out=mixed[b, :, i])
+    mixed /= sums[..., np.newaxis]
+    return _unfolded(mixed, heads), e, sums
+
+
+@causal_attention.rule
+def _(g: Array, y: Array, e: Array, sums: Array, q: Array, k: Array, v: Array) -> tuple[Array, Array, Array]:
+    (batch, heads, n, channels), (groups, m) = q.shape, k.shape[1:3]
+    asked = _folded(q, groups)
+    asked *= channels**-0.5
+    share = _folded(g, groups)
+    share /= sums[..., np.newaxis]
+    drift = np.vecdot(share, _folded(y, groups))[..., np.newaxis]
+    to_asked = np.empty_like(asked)
+    to_k, to_v = (np.zeros(a.shape, a.dtype) for a in (k, v))
+    for b, i, j, kept in _blocks(batch, groups, heads // groups, n, m):
+        to_scores = share[b, :, i] @ v[b, :, j].mT
+        weights = e[b, kept].reshape(to_scores.shape)
+        to_scores -= drift[b, :, i]
+        to_scores *= weights
+        np.matmul(to_scores, k[b, :, j], out=to_asked[b, :, i])
+        to_k[b, :, j] += to_scores.mT @ asked[b, :, i]
+        to_v[b, :, j] += weights.mT @ share[b, :, i]
+    to_asked *= channels**-0.5
+    return _unfolded(to_asked, heads), _unfolded(to_k, groups), _unfolded(to_v, groups)

@@ -1,0 +1,157 @@
+"""Each fused op against its twin, the composition of public ops that it stands for: values and gradients."""
+
+import numpy as np
+import pytest
+
+from glassllm.autograd import (
+    Tensor,
+    cross_entropy,
+    functions,
+    masked_fill,
+    matmul,
+    mean,
+    repeat_kv,
+    silu,
+    softmax,
+    sqrt,
+    transpose,
+)
+from glassllm.autograd.ops import OPS, fused
+from glassllm.nn import keys_ahead
+
+TOLERANCE = {np.float64: 1e-10, np.float32: 1e-5}  # of each array's largest element
+
+
+def rms_norm(x, gamma, eps):
+    return x / sqrt(mean(x * x, axis=-1, keepdims=True) + eps) * gamma
+
+
+def causal_attention(q, k, v):
+    repeats = q.shape[1] // k.shape[1]
+    scores = matmul(q, transpose(repeat_kv(k, repeats), (0, 1, 3, 2))) * q.shape[-1] ** -0.5
+    weights = softmax(masked_fill(scores, keys_ahead(q.shape[2], k.shape[2]), -np.inf))
+    return matmul(weights, repeat_kv(v, repeats))
+
+
+TWINS = {
+    "rms_norm": rms_norm,
+    "swiglu": lambda gate, up: silu(gate) * up,
+    "fused_cross_entropy": cross_entropy,
+    "causal_attention": causal_attention,
+}
+
+
+def normal(*shape):
+    return np.random.default_rng(sum(shape)).normal(size=shape)
+
+
+def heads(batch, n, m, query_heads, key_heads, channels, scale=1.0):
+    """q, k and v, lying in memory as a model's do."""
+    sizes = (n, query_heads), (m, key_heads), (m, key_heads)
+    q, k, v = (normal(batch, n, h, channels).transpose(0, 2, 1, 3) for n, h in sizes)
+    return scale * q, scale * k, v
+
+
+def far_apart(rows, columns):
+    """Scores whose e^x would overflow, and scores whose every e^x would vanish."""
+    scores = 3 * normal(rows, columns)
+    scores[::3] += 300
+    scores[1::3] -= 300
+    return scores
+
+
+def lonely(n, channels):
+    """One query whose best key is far away from all the others."""
+    q, k, v = heads(1, n, n, 2, 1, channels)
+    q[0, 0, n // 2] *= 40
+    k[0, 0, 1] *= 10
+    return q, k, v
+
+
+CASES = {
+    **{f"norm of {shape}": ("rms_norm", (normal(*shape), normal(shape[-1])), {"eps": 1e-5})
+       for shape in [(1,), (7,), (5, 3), (2, 33, 16), (4, 1, 8)]},
+    "norm of almost nothing": ("rms_norm", (1e-4 * normal(3, 8), normal(8)), {"eps": 1e-6}),
+    "norm of much": ("rms_norm", (1e4 * normal(3, 8), normal(8)), {"eps": 1e-6}),
+    **{f"swiglu of {shape}": ("swiglu", (3 * normal(*shape), normal(*shape)), {})
+       for shape in [(1,), (5, 3), (2, 33, 16)]},
+    "swiglu far out": ("swiglu", (np.linspace(-200, 200, 81), normal(81)), {}),
+    **{f"loss of {n}": ("fused_cross_entropy", (3 * normal(n, 11),), {"targets": np.arange(n) * 7 % 11})
+       for n in (1, 2, 50)},
+    "loss of certainties": ("fused_cross_entropy", (far_apart(7, 5),), {"targets": np.arange(7) % 5}),
+    "loss where half is ruled out": (
+        "fused_cross_entropy", (np.where(np.arange(6) % 2, -np.inf, normal(4, 6)),), {"targets": [0, 2, 4, 0]}),
+    **{f"attention of {n}": ("causal_attention", heads(2, n, n, 4, 2, 6), {})
+       for n in (1, 2, 63, 64, 65, 100, 130)},
+    **{f"attention of {n} in {m}": ("causal_attention", heads(2, n, m, 4, 2, 6), {})
+       for n, m in [(1, 2), (1, 200), (5, 69), (64, 65), (70, 140)]},
+    **{f"attention of {h} heads on {k}": ("causal_attention", heads(3, 17, 17, h, k, 4), {})
+       for h, k in [(1, 1), (2, 2), (6, 3), (8, 1)]},
+    "attention of a large batch": ("causal_attention", heads(40, 66, 66, 2, 1, 2), {}),
+    "attention with sharp scores": ("causal_attention", heads(1, 70, 70, 4, 2, 16, scale=12.0), {}),
+    "attention of a lonely query": ("causal_attention", lonely(70, 16), {}),
+}  # fmt: skip
+
+
+def run(function, arrays, attrs, direction):
+    """The result, and the gradient of (result · direction) with respect to each array."""
+    tensors = [Tensor(a, requires_grad=True) for a in arrays]
+    result = function(*tensors, **attrs)
+    result.backward(direction(result.shape))
+    return [result.data, *(t.grad for t in tensors)]
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("case", CASES)
+def test_values_and_gradients_are_those_of_the_twin(case, dtype):
+    name, arrays, attrs = CASES[case]
+    arrays = [a.astype(dtype) for a in arrays]
+    found, wanted = (
+        run(function, arrays, attrs, lambda shape: normal(*shape).astype(dtype))
+        for function in (getattr(functions, name), TWINS[name])
+    )
+    largest = max(np.abs(other).max() for other in wanted)
+    for one, other in zip(found, wanted, strict=True):
+        assert one.shape == other.shape and one.dtype == other.dtype == dtype
+        assert np.isfinite(other).all()
+        scale = max(np.abs(other).max(), largest / 10)  # one query alone sends exactly nothing to itself
+        np.testing.assert_allclose(one, other, rtol=0, atol=TOLERANCE[dtype] * scale)
+
+
+def test_every_fused_op_has_a_twin():
+    assert TWINS.keys() == {name for name, made in OPS.items() if vars(fused).get(name) is made}
+    assert TWINS.keys() == {name for name, _, _ in CASES.values()}
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_a_row_of_nothing_spoils_itself_alone(dtype):
+    logits = normal(3, 4).astype(dtype)
+    logits[1] = -np.inf
+    out = np.empty_like(logits)
+    with np.errstate(invalid="raise"):
+        fused._exponentials(logits, out)
+    assert np.isnan(out[1]).all() and np.isfinite(out[[0, 2]]).all()
+
+
+def test_a_key_that_is_not_finite_spoils_no_earlier_query():
+    q, k, v = heads(1, 70, 70, 2, 1, 4)
+    k[0, 0, 40], k[0, 0, 66] = np.inf, np.nan
+    with np.errstate(invalid="ignore"):
+        y = OPS["causal_attention"](q, k, v)
+    assert np.isfinite(y[:, :, :40]).all()
+
+
+@pytest.mark.parametrize("shapes", [
+    ((1, 2, 3, 4), (1, 2, 2, 4), (1, 2, 2, 4)),
+    ((1, 3, 3, 4), (1, 2, 3, 4), (1, 2, 3, 4)),
+    ((1, 2, 3, 4), (1, 2, 3, 5), (1, 2, 3, 4)),
+])  # fmt: skip
+def test_heads_that_do_not_fit_are_refused(shapes):
+    with pytest.raises(ValueError):
+        OPS["causal_attention"](*(normal(*shape) for shape in shapes))
+
+
+def test_losses_without_rows():
+    with np.errstate(all="raise"):
+        found = run(functions.fused_cross_entropy, [np.zeros((0, 3))], {"targets": []}, np.ones)
+    assert np.isnan(found[0]) and found[1].shape == (0, 3)
