@@ -2,6 +2,7 @@
 
 import linecache
 import os
+import stat
 from collections.abc import Sequence
 
 from textual.binding import Binding
@@ -21,10 +22,12 @@ def read(file: str) -> tuple[list[str], str]:
     """The lines of a source file, a program's own as they were when it ran; and why there are none."""
     if file not in linecache.cache:
         try:
-            size = os.path.getsize(file)
-        except OSError as error:
-            return [], f"cannot be read: {error.strerror or error}"
-        if size > LARGEST:
+            found = os.stat(file)
+        except (OSError, ValueError) as error:
+            return [], f"cannot be read: {getattr(error, 'strerror', None) or error}"
+        if not stat.S_ISREG(found.st_mode):  # a recording may name anything; a pipe would never end
+            return [], "is no regular file"
+        if found.st_size > LARGEST:
             return [], f"longer than {LARGEST >> 20} MB"
     lines = [line.rstrip("\r\n") for line in linecache.getlines(file)]
     return lines, "" if lines else "cannot be read"
