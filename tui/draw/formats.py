@@ -24,8 +24,11 @@ class Format:
         return self == USUAL
 
     def columns(self, size: int) -> int:
-        """Room for a value of `size` bytes and a space: for four digits before the point, two of an exponent."""
-        return {"digits": self.digits + 7, "scientific": self.digits + 8, "hex": 2 * size + 3}[self.kind]
+        """Room for a value of `size` bytes and a space: for four digits before the point, or an exponent."""
+        exponent = 2 + (size > 4)  # digits
+        scientific = self.digits + exponent + 6
+        widths = {"digits": max(self.digits + 7, exponent + 8), "scientific": scientific, "hex": 2 * size + 3}
+        return widths[self.kind]
 
 
 USUAL = Format()

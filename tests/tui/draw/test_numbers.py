@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tui.draw import numbers
+from tui.draw import formats, numbers
 
 finite = st.floats(-1e307, 1e307)  # beyond, the rounded text is no float64 any more
 
@@ -137,3 +137,55 @@ def test_the_rest():
     assert numbers.coordinates((8, 7)) == "[8,7]"
     assert numbers.factor(-3) == "×10⁻³"
     assert [numbers.dtype(t) for t in ("float32", "int64", "bool")] == ["f32", "i64", "bool"]
+
+
+@pytest.mark.parametrize(
+    ("value", "how", "text"),
+    [
+        (np.float32(0.6141), "digits 4", "+0.6141"),
+        (np.float32(-1.5), "digits 2", "−1.50"),
+        (np.float64(0.25), "digits 1", "+0.2"),
+        (np.float32(1e-9), "digits 6", "+1e−9"),
+        (np.float32(0), "digits 9", "0"),
+        (np.float32(0.6141), "scientific 2", "+6.14e−1"),
+        (np.float64(-12345), "scientific", "−1.2345e4"),
+        (np.float32(np.nan), "scientific", "NaN"),
+        (np.float32(-np.inf), "digits 3", "−Inf"),
+        (np.float32(1), "hex", "0x3f800000"),
+        (np.float32(np.nan), "hex", "0x7fc00000"),
+        (np.float64(-2), "hex", "0xc000000000000000"),
+        (np.float16(1), "hex", "0x3c00"),
+        (np.int64(-7), "digits 4", "−7"),
+        (np.bool_(True), "scientific", "true"),
+        (np.array(2.0, ">f4")[()], "hex", "0x40000000"),
+    ],
+)
+def test_one_value_in_the_form_asked_for(value, how, text):
+    assert numbers.formatted(value, formats.parse(how)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("digits", ("digits", 4)), ("dig 6", ("digits", 6)), ("s 17", ("scientific", 17)), ("hex", ("hex", 4))],
+)
+def test_a_format_may_be_shortened(text, found):
+    how = formats.parse(text)
+    assert (how.kind, how.digits) == found
+    assert formats.parse(str(how)) == how
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " ", "octal", "digits 0", "digits 18", "digits -1", "digits 4 5", "hex 8", "digits ٣", "digits 1e9"],
+)
+def test_what_is_no_format(text):
+    with pytest.raises(ValueError, match=r"is no number .*; give digits N, scientific N \(1 to 17\), or hex$"):
+        formats.parse(text)
+
+
+@given(
+    st.floats(allow_nan=False, allow_infinity=False, width=32).filter(lambda x: 1e-90 < abs(x) < 9999),
+    st.sampled_from([formats.Format(kind, digits) for kind in ("digits", "scientific") for digits in (1, 4, 9)]),
+)
+def test_a_value_fits_its_columns(x, how):
+    assert len(numbers.formatted(np.float32(x), how)) < how.columns(4)

@@ -161,3 +161,23 @@ def test_a_scripts_chips_name_the_leaves_they_use():
     album = Album(flat([(), (0,), (0, 1)]))
     layout = album.picture(Wish("layered", frozenset(), 48))
     assert layout.labels == ("op0 input 1", "op1", "op2")
+
+
+@pytest.mark.parametrize("colors", ["16", "none"])
+def test_where_no_ground_is_painted_chips_have_brackets_and_the_current_one_is_reversed(colors):
+    picture = ALBUM.picture(Wish("layered", frozenset(["blocks.1"]), 48))
+    now = Moment(picture.graph, snapshot(TAPE, back_to(TAPE, SOFTMAX), None), Palette("dark", colors))
+    rows = layered_rows(picture, now, -5, 0, 50, picture.height)
+    assert "[mask ○]" in text(line(rows, "mask")) and "[mix ●]" in text(line(rows, "mix"))
+    current = line(rows, "softmax")
+    assert " softmax ● " in text(current) and "[softmax" not in text(current)
+    assert style_of(current, "softmax").reverse and not style_of(line(rows, "mask"), "mask").reverse
+    lit = next(segment for segment in line(rows, "━") if "━" in segment.text)
+    assert (lit.style.color is not None) == (colors == "16")
+
+
+def test_in_ascii_a_rule_is_spelled_before_it_is_cut():
+    picture = ALBUM.picture(Wish("rails", frozenset(["blocks.1"]), 0))
+    now = Moment(picture.graph, snapshot(TAPE, forward_to(TAPE, SOFTMAX), None), Palette(is_ascii=True))
+    rows = rails_rows(picture, now, 0, len(picture.graph.items), 60)
+    assert "j > i -> -inf" in text(line(rows, "attn.mask"))

@@ -129,3 +129,28 @@ def test_without_tokens_the_strip_is_empty(graph):
     assert text.strip() == ""
     assert places == []
     assert row_width(row) == 80
+
+
+@pytest.mark.parametrize("colors", ["16", "none"])
+def test_where_no_ground_is_painted_weights_stand_behind_their_tokens(colors):
+    palette = Palette("dark", colors)
+    tint = np.array([0.02, 0.05, 0, 0.61, np.nan])
+    text, places, row = strip(WORDS[:5], 3, tint, "attention of fox", 160, palette)
+    assert text.startswith("  Once .02   ·upon .05   ·a   ·time .61   ·there NaN ")
+    assert text.rstrip().endswith("attention of fox")
+    assert [text[columns.start : columns.stop].strip() for columns in places[:2]] == ["Once .02", "·upon .05"]
+    (here,) = [segment for segment in row if segment.style.underline]
+    assert here.text.strip() == "·time" and here.style.bold
+    assert next(segment for segment in row if segment.text == "NaN").style is palette.nan
+
+
+def test_the_factor_of_weights_stands_with_their_name():
+    text, _, _ = strip(WORDS[:2], 0, np.array([-0.00031, 0.00012]), "resid.attn", 160, Palette("dark", "none"))
+    assert text.startswith("  Once −31   ·upon +12 ")
+    assert text.rstrip().endswith("resid.attn  ×10⁻⁵")
+
+
+def test_in_ascii_tokens_are_spelled_before_they_are_placed():
+    text, places, _ = strip((" été", "."), 0, None, "", 100, Palette(is_ascii=True))
+    assert text.rstrip() == r"  .\xe9t\xe9   ."
+    assert text[places[0].start : places[0].stop] == r" .\xe9t\xe9 "
