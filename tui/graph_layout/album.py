@@ -13,8 +13,12 @@ from .window import Picture, height_of, span_of
 
 View = Literal["layered", "rails"]
 
-AT_ONCE = {"layered": 300, "rails": 20_000}
+AT_ONCE = {"layered": 300, "rails": 2_000}
 """Items up to which a picture takes a moment only; also the nodes up to which an album does."""
+MOST_RANKED = 1_000
+"""Items that can stand in ranks: more are no picture any more, and take minutes."""
+MOST_INPUTS = 100
+"""Inputs that an item in ranks can have."""
 MOST_NODES = 150
 """Nodes of a recording without events up to which it can stand in ranks of its own accord."""
 MOST_PICTURES = 32
@@ -34,6 +38,7 @@ class Album:
     def __init__(self, tape: TapeView):
         self.outline = Outline(tape)
         self._pictures: dict[Wish, Picture] = {}
+        self._has_ranks: dict[frozenset[str], bool] = {}
         self._heights: dict[int, int] = {}  # of what must fit, by columns
 
     def is_of(self, tape: TapeView) -> bool:
@@ -44,7 +49,16 @@ class Album:
 
     def takes_long(self, wish: Wish) -> bool:
         """Whether the picture is better drawn in another thread."""
-        return wish not in self._pictures and len(self.graph(wish).items) > AT_ONCE[wish.view]
+        return wish not in self._pictures and self.outline.size(wish.open) > AT_ONCE[wish.view]
+
+    def has_ranks(self, opened: frozenset[str]) -> bool:
+        """Whether what is visible can stand in ranks."""
+        if opened not in self._has_ranks:
+            self._has_ranks[opened] = self.outline.size(opened) <= MOST_RANKED and self._is_narrow(opened)
+        return self._has_ranks[opened]
+
+    def _is_narrow(self, opened: frozenset[str]) -> bool:
+        return max((len(edges) for edges in self.outline.graph(opened).into), default=0) <= MOST_INPUTS
 
     def picture(self, wish: Wish) -> Picture:
         if wish not in self._pictures:
@@ -56,7 +70,9 @@ class Album:
     def _drawn(self, wish: Wish) -> Picture:
         graph = self.graph(wish)
         if wish.view == "rails":
-            return rails(graph)
+            made = rails(graph)
+            assert made.name_width >= 0  # counted now, not while a frame waits
+            return made
         rows, has_events = self.outline.rows, self.outline.has_events
         labels = [chip_label(item, rows, has_events) for item in graph.items]
         return layered(graph, labels, wish.columns)
@@ -70,7 +86,7 @@ class Album:
             elif len(self.outline.forward) > MOST_NODES:
                 return None
             wish = Wish("layered", frozenset(section.key for section in folds), columns)
-            if self.takes_long(wish):
+            if self.takes_long(wish) or not self.has_ranks(wish.open):
                 return None
             self._heights[columns] = self._height(self.picture(wish))
         return self._heights[columns]

@@ -12,6 +12,10 @@ from .paint import Moment
 from .phrases import called, is_named, leaf_name, saves, shape_of, size_of
 
 SIGNS = (("○", "faint", "not reached"), ("◐", "bwd", "k of n"), ("●", "bwd", "final"), ("━", "bwd", "carried"))
+LISTED = 16
+"""Names that a fact begins with, of however many; more never fit."""
+MOST_ROWS = 500
+"""Rows of a group up to which what they keep is added up while the frame waits."""
 FACTS_AT = 15
 """The column at which a fact's words begin."""
 
@@ -21,11 +25,11 @@ def facts(moment: Moment, width: int) -> list[Row]:
     if moment.selected is None:
         return []
     graph, item = moment.graph, moment.graph.items[moment.selected]
-    fed = [_named(moment, graph.edges[e].source) for e in graph.into[moment.selected]]
+    fed = [_named(moment, graph.edges.sources[e]) for e in graph.into[moment.selected][:LISTED]]
     fed += [_weight(leaf) for leaf in map(moment.tape.rows.__getitem__, item.weights) if is_named(leaf)]
-    consumers = list(dict.fromkeys(graph.edges[e].target for e in graph.out_of[moment.selected]))
-    outputs = [(called(graph.items[i], moment.tape), "text") for i in consumers]
-    words, held = saves(item, moment.tape)
+    consumers = [graph.edges.targets[e] for e in graph.out_of[moment.selected]]
+    outputs = [(called(graph.items[i], moment.tape), "text") for i in consumers[:LISTED]]
+    words, held = saves(item, moment.tape) if len(item.rows) <= MOST_ROWS else ("too many nodes to add up", 0)
     kept = [] if item.kind == "group" and held else [(words, "text")]
     return [
         _fact("fed by", [word for pair in fed for word in pair], moment, width),

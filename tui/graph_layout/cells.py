@@ -62,7 +62,7 @@ class Canvas:
 
     def _mark(self, edge: int, x: int, y: int, side: int) -> None:
         edges = self._sides.setdefault((x, y), ([], [], [], []))[side]
-        if edge not in edges:
+        if not edges or edges[-1] != edge:  # an edge is laid in one go
             edges.append(edge)
 
     def rows(self, height: int, left: int = 0) -> tuple[tuple[Cell, ...], ...]:

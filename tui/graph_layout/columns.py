@@ -12,12 +12,14 @@ class Columns:
     def __init__(self, tape: TapeView):
         self.forward = array("i", tape.forward)
         self.rows = tape.rows
+        self.names: list[str] = []
         self.scopes: list[str] = []
         self.is_event = bytearray()
         self.is_note = bytearray()
         self._inputs = array("i")
         self._first_input = array("i", [0])
         for row in tape.rows:
+            self.names.append(row.name)
             self.scopes.append(row.scope)
             self.is_event.append(row.event >= 0)
             self.is_note.append(row.kind == "note")

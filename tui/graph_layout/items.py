@@ -6,9 +6,10 @@ small, and so is what a window of it costs.
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Literal, overload
 
 import numpy as np
@@ -20,6 +21,8 @@ from .columns import Columns
 ItemKind = Literal["group", "event", "node", "note", "leaf"]
 Use = tuple[int, int]  # (consumer row, input slot)
 
+MOST_WEIGHTS = 256
+"""Uses of leaves by which an item names its own."""
 MOST_USES = 64
 """Uses by which the state of an edge is told, of however many it stands for."""
 
@@ -59,6 +62,7 @@ class Items(Sequence[Item]):
         self._columns = columns
         self._codes = array("i")  # the row of a node, else −1 − its place among the others
         self._others: list[Item] = []
+        self._last_of: dict[str, int] = {}  # the last node of each name
         self._groups: list[str] = []  # of runs of items
         self._starts = array("i")
 
@@ -76,7 +80,7 @@ class Items(Sequence[Item]):
         return self._others[-1 - code] if code < 0 else self._node(code, self.group(i))
 
     def _node(self, row: int, group: str) -> Item:
-        name = self._columns.rows[row].name
+        name = self._columns.names[row]
         return Item(f"#{row}", "node", name, (row,), row, weights=self.weights((row,)), group=group)
 
     def rows(self, i: int) -> Sequence[int]:
@@ -85,10 +89,11 @@ class Items(Sequence[Item]):
         return self._others[-1 - code].rows if code < 0 else (code,)
 
     def weights(self, rows: Iterable[int]) -> tuple[int, ...]:
-        """The leaves that these rows use, but for those that are items."""
+        """The leaves that these rows use, but for those that are items; of very many the first."""
         place_of, leaves = self._columns.place_of, self.leaves
-        found = (source for row in rows for source in self._columns.inputs(row) if place_of[source] < 0)
-        return tuple(dict.fromkeys(leaf for leaf in found if leaf not in leaves))
+        sources = (source for row in rows for source in self._columns.inputs(row))
+        found = (source for source in sources if place_of[source] < 0 and source not in leaves)
+        return tuple(dict.fromkeys(islice(found, MOST_WEIGHTS)))
 
     def group(self, i: int) -> str:
         """The key of the open section that an item stands in."""
@@ -99,12 +104,18 @@ class Items(Sequence[Item]):
         at = bisect_right(self._starts, i) - 1
         return self._starts[at], (self._starts[at + 1] if at + 1 < len(self._starts) else len(self)) - 1
 
+    def telling(self) -> Iterator[Item]:
+        """Items among which the one with the longest name is: of the nodes of one name the last, by its number."""
+        yield from self._others
+        yield from map(self.__getitem__, self._last_of.values())
+
     def add(self, item: Item) -> None:
         self._codes.append(-1 - len(self._others))
         self._others.append(item)
         self._enter(item.group)
 
     def add_node(self, row: int, group: str) -> None:
+        self._last_of[self._columns.names[row]] = len(self)
         self._codes.append(row)
         self._enter(group)
 

@@ -103,14 +103,14 @@ class EdgeStates(Sequence[int]):
         return self._known[e]
 
     def _forward(self, e: int) -> int:
-        edge, moment = self._moment.graph.edges[e], self._moment
-        if not any(moment.tape.is_recorded(consumer, moment.at) for consumer, _ in edge.uses):
+        edges, moment = self._moment.graph.edges, self._moment
+        if not any(moment.tape.is_recorded(consumer, moment.at) for consumer, _ in edges.some_uses(e)):
             return AHEAD
-        return LIT if edge.target == moment.current else DONE
+        return LIT if edges.targets[e] == moment.current else DONE
 
     def _backward(self, e: int) -> int:
         moment = self._moment
-        uses = moment.graph.edges[e].uses
+        uses = moment.graph.edges.some_uses(e)
         carried = sum(moment.tape.is_carried(consumer, slot, moment.at) for consumer, slot in uses)
         return AHEAD if not carried else LIT if carried == len(uses) else PART
 
@@ -189,7 +189,7 @@ def rails_rows(drawn: Rails, moment: Moment, start: int, stop: int, width: int) 
     lanes = min(step * drawn.lanes, room)
     return [
         _rails_line(drawn, moment, item, cells, (step, lanes), width)
-        for item, cells in zip(range(start, stop), drawn.cells(start, stop, step), strict=True)
+        for item, cells in zip(range(start, stop), drawn.cells(start, stop, step, lanes), strict=True)
     ]
 
 

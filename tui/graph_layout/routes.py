@@ -40,6 +40,11 @@ class Layout:
         return len(self.rows)
 
     @cached_property
+    def ranks(self) -> list[int]:
+        """The rows that have chips, from the top down."""
+        return sorted(self.lines)
+
+    @cached_property
     def lines(self) -> dict[int, tuple[int, ...]]:
         """The items on each row that has chips, from left to right."""
         found: dict[int, list[int]] = {}

@@ -1,8 +1,8 @@
 """Which part of a picture is shown: a block stays where it is while one steps through it."""
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
-from .items import Graph
 from .rails import Rails
 from .routes import Layout
 
@@ -28,13 +28,9 @@ def row_of(picture: Picture, item: int) -> int:
 def span_of(picture: Picture, item: int) -> tuple[int, int]:
     """First and last row of the open group that an item is in, with what comes before and after; else its own."""
     items = picture.graph.items
-    if not items[item].group:
+    if not items.group(item):
         return row_of(picture, item), row_of(picture, item)
-    first = last = item
-    while first > 0 and items[first - 1].group == items[item].group:
-        first -= 1
-    while last + 1 < len(items) and items[last + 1].group == items[item].group:
-        last += 1
+    first, last = items.span(item)
     return row_of(picture, max(first - 1, 0)), row_of(picture, min(last + 1, len(items) - 1))
 
 
@@ -70,23 +66,32 @@ def kept(total: int, at: int, before: int, room: int) -> int:
     return max(0, min(start, total - room))
 
 
+def moved(picture: Picture, item: int, direction: str, by: int) -> int:
+    """The item that so many arrows lead to."""
+    if not isinstance(picture, Layout):
+        step = {"up": -by, "down": by}.get(direction, 0)
+        return min(max(item + step, 0), len(picture.graph.items) - 1)
+    for _ in range(by):
+        before, item = item, beside(picture, item, direction)
+        if item == before:
+            break
+    return item
+
+
 def beside(picture: Picture, item: int, direction: str) -> int:
     """The item that an arrow leads to: the nearest in the next rank or beside it; itself where there is none."""
-    graph: Graph = picture.graph
     if not isinstance(picture, Layout):
-        step = {"up": -1, "down": 1}.get(direction, 0)
-        return min(max(item + step, 0), len(graph.items) - 1)
+        return moved(picture, item, direction, 1)
     x, y = picture.chips[item]
     step = 1 if direction in ("down", "right") else -1
     if direction in ("left", "right"):
         line = picture.lines[y]
         at = line.index(item) + step
         return line[at] if 0 <= at < len(line) else item
-    ranks = sorted(picture.lines)
-    at = ranks.index(y) + step
-    if not 0 <= at < len(ranks):
+    at = bisect_left(picture.ranks, y) + step
+    if not 0 <= at < len(picture.ranks):
         return item
-    return min(picture.lines[ranks[at]], key=lambda i: abs(picture.chips[i][0] - x))
+    return min(picture.lines[picture.ranks[at]], key=lambda i: abs(picture.chips[i][0] - x))
 
 
 def entered(picture: Picture, item: int, direction: str) -> int:

@@ -16,7 +16,7 @@ from tui.graph_layout.folds import Folds
 from tui.graph_layout.paint import Moment, chip_at, layered_rows, rails_rows
 from tui.graph_layout.rails import Rails
 from tui.graph_layout.routes import Layout
-from tui.graph_layout.window import Corner, Picture, beside, corner, entered, height_of
+from tui.graph_layout.window import Corner, Picture, corner, entered, height_of, moved
 
 from .drawing import Drawing, drawing
 from .page import Panel
@@ -26,7 +26,7 @@ HEAD = 2
 UNDER_RANKS = 3  # a blank row, the legend, a blank row
 UNDER_RAILS = 6  # a blank row, four facts, a blank row
 LEAST_WITH_FACTS = 14
-COMPUTING_AFTER = 0.15  # seconds
+COMPUTING_AFTER = 0.08  # seconds
 
 
 class GraphPanel(Panel):
@@ -124,6 +124,8 @@ class GraphPanel(Panel):
         album = self._album
         opened = self._folds.keys(album.outline, snapshot.selection)
         view = self._view or self._fitting(album)
+        if view == "layered" and not album.has_ranks(opened):
+            view = "rails"
         wish = Wish(view, opened, self.size.width - 2 if view == "layered" else 0)
         if album.takes_long(wish):
             self._ask(wish, partial(album.picture, wish))
@@ -167,9 +169,7 @@ class GraphPanel(Panel):
         """Select what stands `by` chips up, down, left or right."""
         if (picture := self._picture) is None or (start := self._selected()) is None:
             return
-        item = start
-        for _ in range(min(by, len(picture.graph.items))):
-            item = beside(picture, item, direction)
+        item = moved(picture, start, direction, by)
         if item != start:
             self.post_message(self.SelectRow(entered(picture, item, direction)))
 
