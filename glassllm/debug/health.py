@@ -49,11 +49,12 @@ def health_of(array: Array, masked: Array | None = None) -> Health:
 
 
 class HealthTable:
-    """The Health of each row of a tape, as one row of numbers."""
+    """The Health of each row of a tape, as numbers."""
 
     def __init__(self) -> None:
-        self._numbers = np.zeros((0, len(COUNTED)))
         self._known = bytearray()
+        self._moments = np.zeros((0, MOMENTS))
+        self._counts = np.zeros((0, len(COUNTED) - MOMENTS), np.uint32)
 
     def __contains__(self, row: int) -> bool:
         return row < len(self._known) and bool(self._known[row])
@@ -62,17 +63,17 @@ class HealthTable:
         """The Health of the row's array, if it was put here."""
         if row not in self:
             return None
-        moments, counts = np.split(self._numbers[row], [MOMENTS])
-        return Health(array.shape, str(array.dtype), *moments.tolist(), *map(int, counts))
+        return Health(array.shape, str(array.dtype), *self._moments[row].tolist(), *self._counts[row].tolist())
 
     def put(self, row: int, rows: int, health: Health) -> None:
         """Keep one row's Health in a table of so many rows."""
         if len(self._known) < rows:
-            grown = np.zeros((rows, len(COUNTED)))
-            grown[: len(self._known)] = self._numbers
-            self._numbers = grown
-            self._known.extend(bytes(rows - len(self._known)))
-        self._numbers[row] = numbers_of(health)
+            more = rows - len(self._known)
+            self._moments = np.pad(self._moments, ((0, more), (0, 0)))
+            self._counts = np.pad(self._counts, ((0, more), (0, 0)))
+            self._known.extend(bytes(more))
+        numbers = numbers_of(health)
+        self._moments[row], self._counts[row] = numbers[:MOMENTS], numbers[MOMENTS:]
         self._known[row] = True
 
 

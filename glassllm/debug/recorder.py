@@ -37,6 +37,7 @@ class Place(NamedTuple):
 
 Known = WeakKeyDictionary[graph.Node, Place]
 NOWHERE = Place("", ())
+NO_ATTRS: dict[str, Any] = {}
 
 
 class Recorder:
@@ -134,6 +135,8 @@ class Recorder:
             rows.put(row, rows.scopes[row] or self._scope)
         tape.leaves = [row for row in range(len(rows)) if rows.kind(row) == "leaf" and rows.is_tracked(row)]
         tape.leaves.sort(key=lambda row: order.get(rows.names[row], len(order)))
+        if self._rebuilds:  # the program's own nodes are its own again
+            tape.row_of = WeakKeyDictionary(tape.row_of)
         return tape
 
     # Rows
@@ -197,7 +200,7 @@ class Recorder:
         own = node
         if self._rebuilds:
             keep = self.tape.kept.known if self._freezes else self.tape.kept.own
-            attrs = {name: keep(value) for name, value in attrs.items()}
+            attrs = {name: keep(value) for name, value in attrs.items()} if attrs else NO_ATTRS
             saved = tuple(map(keep, saved))
             own = node and self._rebuilt(node, sources, tuple(map(keep, node.arrays)), attrs, saved, array)
         row = Row(

@@ -5,7 +5,7 @@ such rows are not tracked and have no visits.
 """
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -36,7 +36,7 @@ class Tape:
         self.forward = array("i")
         self.leaves: list[int] = []
         self.traversals: list[Traversal] = []
-        self.row_of: dict[Place, int] = {}  # the graph's nodes and leaf Tensors, which live as long as the tape
+        self.row_of: MutableMapping[Place, int] = {}  # the program's nodes and leaf Tensors
         self.place_of: list[Place] = []  # of each row; None for those without
         self.forward_place = array("i")  # of each row; −1 for leaves
         self.nodes = array("i")  # their rows, by number from 1
