@@ -164,12 +164,17 @@ def _by_rule(node: Node, g: Array) -> Any:
             f"op {node.op.name} has no backward rule; "
             f"give it one with @{node.op.name}.rule, or with backward= if it is built by hand"
         )
-    return node.op.backward(g, node.y, *node.saved, *node.arrays, **node.attrs)
+    attrs = node.attrs
+    if node.op.is_told and None in node.inputs:
+        attrs = {**attrs, "wanted": tuple([place is not None for place in node.inputs])}
+    return node.op.backward(g, node.y, *node.saved, *node.arrays, **attrs)
 
 
 def _fitted(grad: Any, place: Place | None, x: Array) -> Array | None:
     if grad is None or place is None:
         return None
+    if type(grad) is np.ndarray and grad.dtype is x.dtype and grad.shape == x.shape and grad.dtype.kind == "f":
+        return grad  # as nearly all are
     return unbroadcast(grad, x.shape, gradient_dtype(x.dtype))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import Array, op
+from . import BOTH, Array, Wanted, op
 
 Bound = Any  # a number, an array, or None for no bound
 
@@ -40,8 +40,8 @@ def mul(a: Array, b: Array) -> Array:
 
 
 @mul.rule
-def _(g: Array, y: Array, a: Array, b: Array) -> tuple[Array, Array]:
-    return g * b, g * a
+def _(g: Array, y: Array, a: Array, b: Array, *, wanted: Wanted = BOTH) -> tuple[Array | None, Array | None]:
+    return g * b if wanted[0] else None, g * a if wanted[1] else None
 
 
 @op
@@ -50,9 +50,9 @@ def div(a: Array, b: Array) -> Array:
 
 
 @div.rule
-def _(g: Array, y: Array, a: Array, b: Array) -> tuple[Array, Array]:
+def _(g: Array, y: Array, a: Array, b: Array, *, wanted: Wanted = BOTH) -> tuple[Array, Array | None]:
     slope = g / b
-    return slope, -slope * y
+    return slope, -slope * y if wanted[1] else None
 
 
 @op

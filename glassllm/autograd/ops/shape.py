@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from . import Array, op
+from . import BOTH, Array, Wanted, op
 
 
 @op
@@ -75,5 +75,7 @@ def where(a: Array, b: Array, *, condition: Any) -> Array:
 
 
 @where.rule
-def _(g: Array, y: Array, a: Array, b: Array, *, condition: Any) -> tuple[Array, Array]:
-    return np.where(condition, g, 0), np.where(condition, 0, g)
+def _(
+    g: Array, y: Array, a: Array, b: Array, *, condition: Any, wanted: Wanted = BOTH
+) -> tuple[Array | None, Array | None]:
+    return np.where(condition, g, 0) if wanted[0] else None, np.where(condition, 0, g) if wanted[1] else None

@@ -209,3 +209,58 @@ def test_a_users_op_may_send_nothing():
     gate(x, control).backward()
     assert x.grad.tolist() == [1, 0]
     assert control.grad is None
+
+
+def test_a_rule_that_asks_is_told_which_inputs_take_a_gradient():
+    told = []
+
+    @op
+    def weighed(a, b, c):
+        return a * b * c
+
+    @weighed.rule
+    def _(g, y, a, b, c, *, wanted=(True, True, True)):
+        told.append(wanted)
+        return tuple(g * y / x if w else None for x, w in zip((a, b, c), wanted, strict=True))
+
+    weighed(T, 2.0, T).sum().backward()
+    weighed(T, T, T).sum().backward()
+    weighed(2.0, 3.0, T).sum().backward()
+    assert told == [(True, False, True), (True, True, True), (False, False, True)]
+
+
+def test_an_attribute_may_be_called_wanted():
+    @op
+    def scaled(a, b, *, wanted):
+        return a * b * wanted
+
+    @scaled.rule
+    def _(g, y, a, b, *, wanted):
+        return g * b * wanted, None
+
+    x = Tensor(np.ones(2), requires_grad=True)
+    scaled(x, 2.0, wanted=5.0).backward()
+    assert x.grad.tolist() == [10, 10]
+
+
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize("name", ["mul", "div", "where", "matmul"])
+def test_no_gradient_is_computed_for_a_constant(name, side):
+    """What is not wanted is not there, and what is wanted is what it would be."""
+    attrs = {"condition": np.eye(2, dtype=bool)} if name == "where" else {}
+    arrays = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[5.0, -6.0], [7.0, 8.0]])
+    made, g = OPS[name], np.array([[1.0, 10.0], [100.0, 1000.0]])
+    y = made(*arrays, **attrs)
+    wanted = side == 0, side == 1
+    whole = made.backward(g, y, *arrays, **attrs)
+    sent = made.backward(g, y, *arrays, **attrs, wanted=wanted)
+    np.testing.assert_array_equal(sent[side], whole[side])
+    assert (name == "div" and side) or sent[1 - side] is None
+
+
+def test_the_gradient_of_a_turned_matrix_lies_as_it_does():
+    x, weight = Tensor(np.ones((5, 3))), Tensor(np.ones((4, 3)), requires_grad=True)
+    for matrix in (weight, Tensor(np.ones((3, 4)), requires_grad=True)):
+        turned = matrix.transpose() if matrix is weight else matrix
+        (x @ turned).backward()
+        assert matrix.grad.flags.c_contiguous
