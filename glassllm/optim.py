@@ -11,6 +11,8 @@ import numpy as np
 from .autograd import Tensor
 from .autograd.ops import Array
 
+SQUARES = 1e-20, 1e30  # sums of squares between which float32 has lost and overflown nothing
+
 
 class AdamW:
     """Adam with decoupled weight decay (arXiv 1711.05101), decay on matrices only.
@@ -46,16 +48,17 @@ class AdamW:
 
     def step(self, lr: float | None = None) -> None:
         """Update every parameter that has a gradient; lr None: the rate given at the start."""
-        rate = float(
-            self.lr if lr is None else lr
-        )  # Python floats only: a NumPy one would turn float32 to float64
+        rate = float(self.lr if lr is None else lr)  # a NumPy float would turn float32 into float64
         for i, p in enumerate(self.params):
             if p.grad is not None:
                 self.counts[i] += 1
                 self._update(p.data, p.grad, self.first[i], self.second[i], self.counts[i], rate)
 
     def _update(self, p: Array, g: Array, m: Array, v: Array, count: int, rate: float) -> None:
-        """m̂ = m/(1−β₁ᵗ), v̂ = v/(1−β₂ᵗ); p ← p·(1 − rate·decay) − rate·m̂/(√v̂ + ε)"""
+        """m̂ = m/(1−β₁ᵗ), v̂ = v/(1−β₂ᵗ); p ← p·(1 − rate·decay) − rate·m̂/(√v̂ + ε)
+
+        Both divisors are put into the last factor and ε, which saves a pass over the array.
+        """
         beta1, beta2 = self.betas
         scratch = np.empty_like(p)
         np.multiply(g, 1 - beta1, out=scratch)
@@ -65,18 +68,18 @@ class AdamW:
         scratch *= 1 - beta2
         v *= beta2
         v += scratch
+        root = math.sqrt(1 - beta2**count)
         np.sqrt(v, out=scratch)
-        scratch *= 1 / math.sqrt(1 - beta2**count)
-        scratch += self.eps
+        scratch += self.eps * root
         np.divide(m, scratch, out=scratch)
-        scratch *= rate / (1 - beta1**count)
+        scratch *= rate * root / (1 - beta1**count)
         if p.ndim >= 2:
             p *= 1 - rate * self.weight_decay
         p -= scratch
 
 
 def clip_grad_norm(params: Iterable[Tensor], max_norm: float) -> float:
-    """Scale all gradients so that their joint 2-norm is at most max_norm; the norm before, summed in float64.
+    """Scale all gradients so that their joint 2-norm is at most max_norm; the norm before.
 
     A norm that is not finite scales nothing: the caller sees it in what is returned.
     """
@@ -90,8 +93,13 @@ def clip_grad_norm(params: Iterable[Tensor], max_norm: float) -> float:
 
 
 def _square_sum(g: Array) -> float:
-    flat = g.astype(np.float64).reshape(-1)
-    return float(np.dot(flat, flat))
+    flat = g.reshape(-1)
+    with np.errstate(over="ignore"):
+        square = float(np.dot(flat, flat))
+    if SQUARES[0] < square < SQUARES[1]:
+        return square
+    wide = flat.astype(np.float64)  # a square outside of what float32 holds
+    return float(np.dot(wide, wide))
 
 
 def lr_schedule(step: int, total_steps: int, base_lr: float, warmup: int, min_ratio: float = 0.1) -> float:

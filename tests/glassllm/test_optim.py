@@ -144,3 +144,11 @@ def test_schedule_without_warmup_and_with_nothing_but_warmup():
     assert lr_schedule(10, 10, 2.0, 0, min_ratio=0.25) == pytest.approx(0.5)
     assert lr_schedule(9, 10, 2.0, 10) == 2.0
     assert lr_schedule(10, 10, 2.0, 10) == 2.0
+
+
+@pytest.mark.parametrize("scale", [1e-40, 1e-30, 1e-18, 1e-10, 1e-3, 1e10, 1e18, 1e30])
+def test_the_norm_is_right_where_float32_squares_vanish_or_overflow(scale):
+    values = np.linspace(-1, 2, 5000) * scale
+    params = with_gradients(values, dtype=np.float32)
+    wanted = np.linalg.norm(values.astype(np.float32).astype(np.float64))
+    assert clip_grad_norm(params, math.inf) == pytest.approx(wanted, rel=1e-5)
