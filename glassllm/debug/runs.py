@@ -84,17 +84,18 @@ class ModelRun:
         """Run it now, tracked or not as it says."""
         ids = np.array(self.ids)
         names = self.model.named_parameters()
-        with _tracking(self.tracked), record(names, rebuilds=False) as tape:
+        with tracking(self.tracked), record(names, rebuilds=False) as tape:
             if self.targets is None:
                 self.model.forward(ids)
             else:
                 self.model.loss(ids, np.array(self.targets))
-        return tape, self._facts(tape)
+        return tape, self.facts(tape)
 
-    def _facts(self, tape: Tape) -> RunFacts:
+    def facts(self, tape: Tape, tokens: tuple[str, ...] | None = None) -> RunFacts:
+        """What there is to say of a recording of this run; `tokens` None: the texts of its ids."""
         return RunFacts(
             name=self.name,
-            tokens=texts(self.model, self.ids),
+            tokens=texts(self.model, self.ids) if tokens is None else tokens,
             ids=self.ids,
             targets=self.targets or (),
             vocabulary=vocabulary(self.model),
@@ -189,7 +190,8 @@ def next_tokens(logits: Array, vocabulary: Sequence[str], k: int = 10) -> list[t
 
 
 @contextmanager
-def _tracking(on: bool) -> Iterator[None]:
+def tracking(on: bool) -> Iterator[None]:
+    """Build graphs in here, or build none."""
     before = engine.set_tracking(on)
     try:
         yield

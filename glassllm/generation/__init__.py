@@ -5,6 +5,7 @@ from glassllm.model import Sampling
 from .candidates import Candidate, Candidates, NotFinite, Stage, entropy
 from .continuations import Continuations, Node
 from .insight import Insight, Lens, look
+from .writer import Writer, Written
 
 __all__ = [
     "Candidate",
@@ -16,6 +17,8 @@ __all__ = [
     "NotFinite",
     "Sampling",
     "Stage",
+    "Writer",
+    "Written",
     "entropy",
     "look",
 ]

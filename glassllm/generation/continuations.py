@@ -94,6 +94,10 @@ class Continuations:
             self._known = (self.here, self.sampling, Candidates(self._logits_at(self.here), self.sampling))
         return self._known[2]
 
+    def read(self) -> None:
+        """Run the model as far as this node, where that has not been done."""
+        self._logits_at(self.here)
+
     @property
     def perplexity(self) -> float | None:
         """exp of the mean surprisal of the text so far, prompt included; None where no token was predicted.
@@ -120,10 +124,25 @@ class Continuations:
         self.candidates.of(token)
         return self._enter(token, "by hand", self.node.rng)
 
+    def ahead(self) -> tuple[int, float | None]:
+        """The token that `advance` would choose, and the number from 0 to 1 that does; None for greedy choice."""
+        rng = np.random.default_rng(0)
+        rng.bit_generator.state = self.node.rng
+        token = self.candidates.choose(rng)
+        return token, None if self.sampling.greedy else _number(self.node.rng)
+
+    @property
+    def visited(self) -> int | None:
+        """The child of this node that was gone to last; None where there is none."""
+        return self._visited.get(self.here)
+
+    def forget(self) -> None:
+        """Let no child of this node be the one gone to last."""
+        self._visited.pop(self.here, None)
+
     def follow(self) -> Node | None:
         """Go to the child visited last; None where there is none, and nothing moves."""
-        child = self._visited.get(self.here)
-        return None if child is None else self.go(child)
+        return None if self.visited is None else self.go(self.visited)
 
     def back(self, count: int = 1) -> Node:
         """Go back so many tokens, at most to the prompt."""
@@ -154,9 +173,7 @@ class Continuations:
         """
         if self.node.how != "drawn" or self.node.parent is None:
             return None
-        rng = np.random.default_rng(0)
-        rng.bit_generator.state = self.nodes[self.node.parent].rng
-        return float(rng.random())
+        return _number(self.nodes[self.node.parent].rng)
 
     def _enter(self, token: int, how: str, rng: dict[str, Any]) -> Node:
         """The child with this token, made where there is none; how it was chosen last is what counts."""
@@ -223,3 +240,10 @@ class Continuations:
             logits = self.model.forward(portion, cache=self._cache, start=len(self._held))
             self._held += portion
         return np.asarray(logits.data[0])
+
+
+def _number(state: dict[str, Any]) -> float:
+    """The number from 0 to 1 that is drawn in this random state."""
+    rng = np.random.default_rng(0)
+    rng.bit_generator.state = state
+    return float(rng.random())

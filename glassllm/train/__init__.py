@@ -12,6 +12,7 @@ from .settings import RunSettings
 from .state import TrainingState, load_state, save_state, state_path, writing_state
 from .steps import Report, train, train_step, train_steps
 from .trainer import Trainer, copied
+from .training import Trained, Training
 
 __all__ = [
     "Autosave",
@@ -23,7 +24,9 @@ __all__ = [
     "Report",
     "RunSettings",
     "StepReport",
+    "Trained",
     "Trainer",
+    "Training",
     "TrainingState",
     "copied",
     "evaluate",

@@ -1,0 +1,108 @@
+"""A run under a person's hands: what may be changed when, and that looking and holding change nothing."""
+
+import numpy as np
+import pytest
+
+from glassllm import Config, GlassLM, Tokenizer
+from glassllm.checkpoint import CheckpointError
+from glassllm.train import Trainer, Training, load_state, read_corpus
+
+WORDS = "a small fox saw a red ball and a big owl saw the small fox. "
+
+
+def finish(work):
+    for _ in work:
+        pass
+
+
+def weights(trainer):
+    return {name: p.data.copy() for name, p in trainer.model.named_parameters().items()}
+
+
+@pytest.fixture(scope="module")
+def model():
+    tokenizer = Tokenizer.train(WORDS * 10, 40)
+    model = GlassLM(Config(vocab_size=tokenizer.vocab_size, d_model=8, n_layers=1, n_heads=2, max_len=16))
+    model.tokenizer = tokenizer
+    return model
+
+
+@pytest.fixture
+def training(model, tmp_path):
+    text = tmp_path / "words.txt"
+    text.write_text(WORDS * 40, encoding="utf-8")
+    training = Training(model, text, tmp_path, "small")
+    training.set(steps=12, batch_size=2, seq_len=8, warmup=2, eval_every=4)
+    return training
+
+
+def test_before_it_begins_there_is_nothing_to_see_but_the_settings(training):
+    view = training.view()
+    assert (view.state, view.step, view.report, dict(view.curves)) == ("not begun", 0, None, {})
+    for nothing in (lambda: training.last_step, training.save):
+        with pytest.raises(ValueError, match=r"no step is finished yet|no run to save"):
+            nothing()
+
+
+def test_held_looked_at_and_stepped_it_ends_as_one_left_alone(training, tmp_path):
+    corpus = read_corpus(training.path, training.model.tokenizer, 8)
+    alone = Trainer(GlassLM(training.model.config, 0), corpus.train, training.settings, corpus.valid)
+    finish(alone.run())
+    finish(training.running(1))
+    assert (training.view().step, training.state) == (1, "paused")
+    for i, _ in enumerate(training.running()):
+        training.view()
+        if i == 6:
+            training.hold()
+    assert training.state == "paused"
+    assert 1 < training.trainer.step < 12
+    finish(training.running(2))
+    finish(training.running())
+    assert training.state == "done"
+    found, expected = weights(training.trainer), weights(alone)
+    assert all(np.array_equal(found[name], expected[name]) for name in expected)
+    assert training.view().report == alone.report
+    assert load_state(tmp_path / "small.train.npz").run.step == 12
+    assert GlassLM.load(tmp_path / "small.npz").config == training.model.config
+
+
+def test_settings_are_free_until_it_begins_and_again_when_it_is_stopped(training):
+    training.set(lr=0.5, fresh=False)
+    finish(training.running(1))
+    with pytest.raises(ValueError, match="under way; stop it first"):
+        training.set(lr=0.1)
+    training.stop()
+    training.set(lr=0.1)
+    assert training.view().settings.lr == 0.1
+    with pytest.raises(ValueError, match="seq_len must be at most the model's 16"):
+        training.set(seq_len=17)
+
+
+def test_from_kept_weights_it_starts_where_the_model_is(training):
+    training.set(fresh=False, lr=1e-9)
+    finish(training.running(1))
+    before = training.last_step.weights
+    assert all(np.array_equal(before[name], p.data) for name, p in training.model.named_parameters().items())
+
+
+def test_a_text_that_cannot_be_used_leaves_the_one_before(training, tmp_path):
+    finish(training.running(1))
+    training.stop()
+    with pytest.raises(CheckpointError, match="missing"):
+        finish(training.reading(tmp_path / "missing.txt"))
+    assert training.view().corpus == "words.txt"
+
+
+def test_astray_it_stops_and_says_where_to_look(training):
+    training.set(lr=10.0, warmup=0, steps=200, weight_decay=10.0)
+    with np.errstate(all="ignore"):
+        finish(training.running())
+    view = training.view()
+    assert view.state == "astray"
+    assert view.fault is not None and view.fault.place
+    assert training.last_step.step == view.fault.step
+
+
+def test_no_file_is_written_over(model, tmp_path):
+    (tmp_path / "small.npz").write_bytes(b"mine")
+    assert Training(model, tmp_path / "x.txt", tmp_path, "small").view().saved_in == "small-2.npz"
