@@ -39,13 +39,15 @@ def open_on(made: Any) -> None:
     if script.running is not None:
         _have_opened(script.running, made, here)
         return
+    _refuse_in_an_event_loop()
     opening = Session.opening(made, name=here, names=names_of(caller))
     if not has_terminal():
         print(f"tui.debug at {here}: no terminal to open in, so here is the report", file=sys.stderr)
         with _engine_at_rest(), redirect_stdout(sys.stderr):
             as_tables(finished(opening))
         return
-    _refuse_where_no_screen_can_be()
+    if threading.current_thread() is not threading.main_thread():
+        raise RuntimeError("tui.debug cannot open in another thread than the main one; call it there")
     with _engine_at_rest(), _settings_restored():
         _show(opening, here)
 
@@ -66,18 +68,15 @@ def _have_opened(running: script.Script, made: Tensor | Tape, here: str) -> None
     print(f"tui.debug at {here}: opened when the program has ended")
 
 
-def _refuse_where_no_screen_can_be() -> None:
+def _refuse_in_an_event_loop() -> None:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        pass
-    else:
-        raise RuntimeError(
-            "tui.debug cannot open inside a running event loop (asyncio, a notebook); "
-            "call it from plain code, or run the program as glassllm-tui PROGRAM.py"
-        )
-    if threading.current_thread() is not threading.main_thread():
-        raise RuntimeError("tui.debug cannot open in another thread than the main one; call it there")
+        return
+    raise RuntimeError(
+        "tui.debug cannot open inside a running event loop (asyncio, a notebook); "
+        "call it from plain code, or run the program as glassllm-tui PROGRAM.py"
+    )
 
 
 def _show(opening: Opening, here: str) -> None:

@@ -139,7 +139,7 @@ def loss():
     return Tensor([3.0], requires_grad=True) * 2
 
 
-async def test_inside_an_event_loop_it_says_what_to_do(at_a_terminal, loss):
+async def test_inside_an_event_loop_it_says_what_to_do(loss):
     assert asyncio.get_running_loop()
     with pytest.raises(RuntimeError, match=r"running event loop .*; call it from plain code, or .*glassllm-tui"):
         tui.debug(loss)
