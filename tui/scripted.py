@@ -11,6 +11,7 @@ from .dump import picture, write
 if TYPE_CHECKING:
     from .app import GlassApp
 
+
 def screenshot(app: "GlassApp", keys: Sequence[str], path: Path, size: tuple[int, int]) -> bool:
     """Press the keys and write what is then on the screen; False if the program was left before.
 
