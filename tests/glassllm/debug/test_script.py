@@ -471,7 +471,7 @@ def test_a_program_with_the_model_has_its_events(record):
     assert facts.events == 23 and tape.rows[tape.leaves[0]].name == "E"
     made_at = tape.rows[tape.events[5].row].made_at
     assert [origin.short for origin in made_at] == [made_at[0].short, "program.py:9"]
-    assert made_at[0].file.endswith("glassllm/nn.py") and made_at[0].function == "Attention.__call__"
+    assert made_at[0].file.endswith("glassllm/nn.py") and made_at[0].function.startswith("Attention.")
 
 
 def test_a_script_that_records_itself_is_recorded_all_the_same(record):
