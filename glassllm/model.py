@@ -27,7 +27,7 @@ from .autograd.functions import fused_cross_entropy
 from .autograd.ops import Array
 from .checkpoint import load_checkpoint, save_checkpoint
 from .config import Config
-from .nn import Block, Cache, Initial, Module, RMSNorm, Run, keys_ahead, rope_angles
+from .nn import Block, Cache, Initial, Module, RMSNorm, Run, keys_ahead, rope_angles, turns
 from .tokenizer import Tokenizer
 from .trace import Tracer, is_heard, mark
 
@@ -112,6 +112,7 @@ class GlassLM(Module):
         cos, sin = rope_angles(cfg.head_size, cfg.max_len, cfg.rope_base)
         self.cos: Array = cos.astype(dtype)  # (max_len, c/2)
         self.sin: Array = sin.astype(dtype)
+        self.turns: Array = turns(self.cos, self.sin, cfg.n_heads)  # (max_len, H·c)
 
     def forward(
         self, ids: ArrayLike, trace: Tracer | None = None, cache: Cache | None = None, start: int = 0
@@ -129,7 +130,7 @@ class GlassLM(Module):
         n = checked.shape[1]
         here = slice(start, start + n)
         m = n if cache is None else start + n
-        run = Run(self.cos[here], self.sin[here], keys_ahead(n, m), trace, cache, self.fused)
+        run = Run(self.cos[here], self.sin[here], self.turns[here], keys_ahead(n, m), trace, cache, self.fused)
         if cache is None:
             return self._logits(checked, run)
         with no_grad():

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .autograd import Tensor, masked_fill, matmul, mean, repeat_kv, reshape, rope, silu, softmax, sqrt, transpose
-from .autograd.functions import causal_attention, rms_norm, swiglu
+from .autograd.functions import causal_attention, rms_norm, rotated_heads, swiglu
 from .autograd.ops import Array
 from .config import Config
 from .trace import Tracer, Value, mark, scope
@@ -94,6 +94,11 @@ def rope_angles(d_k: int, max_len: int, base: float) -> tuple[Array, Array]:
     return np.cos(angles), np.sin(angles)
 
 
+def turns(cos: Array, sin: Array, heads: int) -> Array:
+    """Both tables (m, c/2) as one (m, heads·c): cosine and sine of each pair side by side, for every head."""
+    return np.tile(np.stack([cos, sin], axis=-1).reshape(len(cos), -1), heads)
+
+
 def keys_ahead(n: int, m: int) -> Array:
     """(n, m) bool, True where key j lies ahead of query i, the queries being the last n of m positions."""
     return np.arange(m) > np.arange(m - n, m)[:, None]
@@ -125,6 +130,7 @@ class Run:
 
     cos: Array  # (n, c/2), of the positions that run
     sin: Array
+    turn: Array  # (n, H·c), both side by side for each pair of every head
     ahead: Array  # (n, m) bool
     trace: Tracer | None  # None: nobody writes this pass down
     cache: Cache | None  # None: the keys are those of this pass
@@ -172,16 +178,30 @@ class Attention(Module):
         self.layer = layer
 
     def __call__(self, x: Tensor, run: Run) -> Tensor:
+        q, k, v = self.project_fused(x, run) if run.fused else self.project(x, run)
+        if run.cache is not None:
+            k, v = run.cache.extend(self.layer, k, v)  # (B, K, m, c)
+        mixed = self.attend(q, k, v, run)  # (B, H, n, c)
+        return run.mark("attn.out", matmul(join_heads(mixed), self.W_O), self.layer)  # (B, n, d)
+
+    def project(self, x: Tensor, run: Run) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries (B, H, n, c), keys and values (B, K, n, c), queries and keys turned by their positions."""
         heads, kv_heads, layer = self.config.n_heads, self.config.n_kv_heads, self.layer
-        q = run.mark("attn.q", split_heads(matmul(x, self.W_Q), heads), layer)  # (B, H, n, c)
-        k = run.mark("attn.k", split_heads(matmul(x, self.W_K), kv_heads), layer)  # (B, K, n, c)
-        v = run.mark("attn.v", split_heads(matmul(x, self.W_V), kv_heads), layer)  # (B, K, n, c)
+        q = run.mark("attn.q", split_heads(matmul(x, self.W_Q), heads), layer)
+        k = run.mark("attn.k", split_heads(matmul(x, self.W_K), kv_heads), layer)
+        v = run.mark("attn.v", split_heads(matmul(x, self.W_V), kv_heads), layer)
         q = run.mark("attn.rope_q", rope(q, run.cos, run.sin), layer)
         k = run.mark("attn.rope_k", rope(k, run.cos, run.sin), layer)
-        if run.cache is not None:
-            k, v = run.cache.extend(layer, k, v)  # (B, K, m, c)
-        mixed = self.attend(q, k, v, run)  # (B, H, n, c)
-        return run.mark("attn.out", matmul(join_heads(mixed), self.W_O), layer)  # (B, n, d)
+        return q, k, v
+
+    def project_fused(self, x: Tensor, run: Run) -> tuple[Tensor, Tensor, Tensor]:
+        """The same, split and turned at once."""
+        heads, kv_heads, layer = self.config.n_heads, self.config.n_kv_heads, self.layer
+        turn = run.turn[:, : kv_heads * self.config.head_size]
+        q = run.mark("attn.rope_q", rotated_heads(matmul(x, self.W_Q), heads, run.turn), layer)
+        k = run.mark("attn.rope_k", rotated_heads(matmul(x, self.W_K), kv_heads, turn), layer)
+        v = run.mark("attn.v", split_heads(matmul(x, self.W_V), kv_heads), layer)
+        return q, k, v
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, run: Run) -> Tensor:
         """Each query's weighted mean of the values it may see: q (B, H, n, c), k and v (B, K, m, c)."""

@@ -181,6 +181,14 @@ def swiglu(gate: Any, up: Any) -> Tensor:
     return apply(fused.swiglu, gate, up)
 
 
+def rotated_heads(x: Any, heads: int, turn: Any) -> Tensor:
+    """x (B, n, H·c) split in heads, each turned by its positions -> (B, H, n, c), in one op.
+
+    turn (n, H·c) holds cos and sin of each pair's angle side by side.
+    """
+    return apply(fused.rotated_heads, x, heads=operator.index(plain(heads, "heads")), turn=plain(turn, "turn"))
+
+
 def causal_attention(q: Any, k: Any, v: Any) -> Tensor:
     """softmax(q·kᵀ/√c)·v in one op, for q (B, H, n, c), k and v (B, K, m, c): the last n of m positions.
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import Array, op
-from .language import class_ids
+from .language import class_ids, side_by_side
 
 LARGEST = 30.0  # a score up to which eˣ needs no shift: its sums, and quotients by them, stay far inside float32
 SMALLEST = math.exp(-LARGEST)  # a sum of eˣ from which on no digits were lost
@@ -94,6 +94,27 @@ def _(g: Array, y: Array, e: Array, sums: Array, logits: Array, *, targets: Any)
     out = e * (each / sums)[:, np.newaxis]
     out[np.arange(len(sums)), targets] -= each
     return (out,)
+
+
+def _pairs(a: Array) -> Array:
+    """Adjacent pairs of a (..., w) as complex numbers (..., w/2)."""
+    return side_by_side(a).view(np.complex64 if a.dtype == np.float32 else np.complex128)
+
+
+@op
+def rotated_heads(x: Array, *, heads: int, turn: Array) -> Array:
+    """rope of x (B, n, H·c), its heads apart -> (B, H, n, c); turn (n, H·c) holds cos and sin of each pair."""
+    batch, n, width = x.shape
+    if turn.shape != (n, width):
+        raise ValueError(f"angles of shape {turn.shape} for {n} positions of {width} channels")
+    turned = (_pairs(x) * _pairs(turn)).view(x.dtype)
+    return turned.reshape(batch, n, heads, width // heads).swapaxes(1, 2)
+
+
+@rotated_heads.rule
+def _(g: Array, y: Array, x: Array, *, heads: int, turn: Array) -> tuple[Array]:
+    joined = g.swapaxes(1, 2).reshape(x.shape)
+    return ((_pairs(joined) * _pairs(turn).conj()).view(g.dtype),)
 
 
 class Block(NamedTuple):

@@ -114,11 +114,11 @@ def _rotated(x: Array, cos: Array, sin: Array) -> Array:
     """Each adjacent pair of x (..., n, c) turned by its angle: a product with cos + i·sin, (n, c/2)."""
     number = np.result_type(x.dtype, np.complex64)
     turn = np.asarray(cos + 1j * sin, number)
-    pairs = _side_by_side(x.astype(turn.real.dtype, copy=False)).view(number)  # (..., n, c/2)
-    return _side_by_side(pairs * np.broadcast_to(turn, pairs.shape)).view(turn.real.dtype)
+    pairs = side_by_side(x.astype(turn.real.dtype, copy=False)).view(number)  # (..., n, c/2)
+    return side_by_side(pairs * np.broadcast_to(turn, pairs.shape)).view(turn.real.dtype)
 
 
-def _side_by_side(a: Array) -> Array:
+def side_by_side(a: Array) -> Array:
     """`a` with the last axis contiguous in memory, as a change of view needs; the other axes lie as they lay."""
     return a if a.strides[-1] == a.itemsize else np.ascontiguousarray(a)
 

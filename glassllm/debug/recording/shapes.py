@@ -215,6 +215,13 @@ def _gated(shapes: Shapes, attrs: Attrs) -> Shape:
     return shapes[0]
 
 
+def _split(shapes: Shapes, attrs: Attrs) -> Shape:
+    (batch, n, width), heads, turn = shapes[0], index(attrs["heads"]), attrs["turn"]
+    if heads < 1 or width % heads or width % 2 or _numbers(turn, "turn", (np.ndarray,)).shape != (n, width):
+        raise ValueError(f"{heads} heads, and angles that do not fit {shapes[0]}")
+    return (batch, heads, n, width // heads)
+
+
 def _attended(shapes: Shapes, attrs: Attrs) -> Shape:
     (batch, heads, n, channels), keys, values = shapes
     groups, m = keys[1:3]
@@ -245,6 +252,7 @@ SHAPES: dict[str, Infer] = {
     "rms_norm": _normed,
     "swiglu": _gated,
     "fused_cross_entropy": _loss,
+    "rotated_heads": _split,
     "causal_attention": _attended,
 }
 

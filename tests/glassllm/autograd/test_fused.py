@@ -11,13 +11,14 @@ from glassllm.autograd import (
     matmul,
     mean,
     repeat_kv,
+    rope,
     silu,
     softmax,
     sqrt,
     transpose,
 )
 from glassllm.autograd.ops import OPS, fused
-from glassllm.nn import keys_ahead
+from glassllm.nn import keys_ahead, rope_angles, split_heads, turns
 
 TOLERANCE = {np.float64: 1e-10, np.float32: 1e-5}  # of each array's largest element
 
@@ -33,7 +34,13 @@ def causal_attention(q, k, v):
     return matmul(weights, repeat_kv(v, repeats))
 
 
+def rotated_heads(x, heads, turn):
+    channels = turn.shape[1] // heads
+    return rope(split_heads(x, heads), turn[:, :channels:2], turn[:, 1:channels:2])
+
+
 TWINS = {
+    "rotated_heads": rotated_heads,
     "rms_norm": rms_norm,
     "swiglu": lambda gate, up: silu(gate) * up,
     "fused_cross_entropy": cross_entropy,
@@ -81,6 +88,9 @@ CASES = {
     "loss of certainties": ("fused_cross_entropy", (far_apart(7, 5),), {"targets": np.arange(7) % 5}),
     "loss where half is ruled out": (
         "fused_cross_entropy", (np.where(np.arange(6) % 2, -np.inf, normal(4, 6)),), {"targets": [0, 2, 4, 0]}),
+    **{f"{h} rotated heads at {n}": ("rotated_heads", (normal(2, n, 6 * h),),
+                                     {"heads": h, "turn": turns(*rope_angles(6, n, 10.0), h)})
+       for h, n in [(1, 1), (3, 5), (2, 70)]},
     **{f"attention of {n}": ("causal_attention", heads(2, n, n, 4, 2, 6), {})
        for n in (1, 2, 63, 64, 65, 100, 130)},
     **{f"attention of {n} in {m}": ("causal_attention", heads(2, n, m, 4, 2, 6), {})
@@ -106,6 +116,8 @@ def run(function, arrays, attrs, direction):
 def test_values_and_gradients_are_those_of_the_twin(case, dtype):
     name, arrays, attrs = CASES[case]
     arrays = [a.astype(dtype) for a in arrays]
+    if "turn" in attrs:
+        attrs = {**attrs, "turn": attrs["turn"].astype(dtype)}
     found, wanted = (
         run(function, arrays, attrs, lambda shape: normal(*shape).astype(dtype))
         for function in (getattr(functions, name), TWINS[name])
@@ -155,3 +167,9 @@ def test_losses_without_rows():
     with np.errstate(all="raise"):
         found = run(functions.fused_cross_entropy, [np.zeros((0, 3))], {"targets": []}, np.ones)
     assert np.isnan(found[0]) and found[1].shape == (0, 3)
+
+
+@pytest.mark.parametrize("shape", [(1, 4), (4, 4), (3, 2)])
+def test_angles_of_another_shape_are_refused(shape):
+    with pytest.raises(ValueError, match="3 positions of 4 channels"):
+        OPS["rotated_heads"](normal(2, 3, 4), heads=1, turn=normal(*shape))

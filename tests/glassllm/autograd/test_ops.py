@@ -114,6 +114,9 @@ EXPECTED = {
     ),
     "swiglu": lambda gate, up: up * gate / (1 + np.exp(-gate)),
     "fused_cross_entropy": cross_entropy,
+    "rotated_heads": lambda x, heads, turn: np.stack(
+        np.split(rope(x, turn[:, ::2], turn[:, 1::2]), heads, axis=-1), axis=1
+    ),
     "causal_attention": causal_attention,
 }
 
