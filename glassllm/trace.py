@@ -168,8 +168,8 @@ def mark(step_id: str, value: Value, layer: int | None = None, trace: Tracer | N
 
 
 def is_heard(trace: Tracer | None) -> bool:
-    """Whether anybody would hear a mark: a value that nobody would hear need not be computed."""
-    return trace is not None or engine.hook is not None
+    """Whether anybody would write a mark down: a value that nobody would need not be computed."""
+    return trace is not None or (engine.hook is not None and getattr(engine.hook, "is_recording", True))
 
 
 _scope = ""

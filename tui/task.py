@@ -87,6 +87,7 @@ class CancelHook:
     def __init__(self, task: Task) -> None:
         self._task = task
         self._recorder = task.recorder
+        self.is_recording = task.recorder is not None
 
     def applied(self, op: Any, inputs: Any, attrs: Any, saved: Any, result: Any) -> None:
         """An op was applied."""

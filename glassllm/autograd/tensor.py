@@ -18,7 +18,10 @@ hook: "Hook | None" = None
 
 
 class Hook(Protocol):
-    """Who is told of what the engine does; at most one at a time."""
+    """Who is told of what the engine does; at most one at a time.
+
+    One with `is_recording = False` only looks on: what is computed for recorders alone is left out.
+    """
 
     def applied(
         self, op: Op, inputs: tuple["Tensor", ...], attrs: dict[str, Any], saved: tuple[Any, ...], result: "Tensor"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glassllm import STEPS, Tensor, Tracer
+from glassllm import STEPS, Config, GlassLM, Tensor, Tracer
 from glassllm.autograd import tensor as engine
 from glassllm.trace import is_heard, mark
 
@@ -138,3 +138,14 @@ def test_a_mark_reaches_the_trace_and_the_hook_and_returns_its_value():
         engine.set_hook(before)
     assert ear.heard == [("norm.ffn", value, 3)]
     assert tracer.get("norm.ffn", 3).shape == (2,)
+
+
+@pytest.mark.parametrize(("is_recording", "heard"), [(True, ["loss.grad"]), (False, [])])
+def test_nothing_is_computed_for_a_hook_that_only_looks_on(is_recording, heard, hooked):
+    ear = Ear()
+    ear.is_recording = is_recording
+    model = GlassLM(Config(vocab_size=5, d_model=4, n_layers=1, n_heads=1, n_kv_heads=1, max_len=4))
+    with hooked(ear):
+        model.loss([1, 2], [2, 3])
+    assert [step_id for step_id, _, _ in ear.heard if step_id == "loss.grad"] == heard
+    assert ("loss", None) in [(step_id, layer) for step_id, _, layer in ear.heard]

@@ -16,6 +16,7 @@ from textual.message import Message
 from glassllm.autograd import tensor
 from glassllm.autograd.tensor import Tensor
 from glassllm.debug.recorder import record
+from glassllm.trace import is_heard
 from tui.engine import NEWS_INTERVAL, Engine
 from tui.messages import (
     EngineFailed,
@@ -493,6 +494,12 @@ def step_in_mess() -> Iterator[None]:
     leave_a_mess()
     yield
     leave_a_mess()
+
+
+@pytest.mark.parametrize("recorder", [None, Recording()])
+def test_the_hook_of_a_slice_records_only_where_its_job_does(desk: Desk, recorder: Any) -> None:
+    request = desk.engine.submit(lambda: is_heard(None), "look", recorder=recorder)
+    assert desk.end_of(request).result is (recorder is not None)
 
 
 @pytest.mark.parametrize("tracking", [True, False])
