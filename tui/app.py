@@ -1,5 +1,6 @@
 """The application: one engine thread behind, one screen in front, and messages between them."""
 
+import asyncio
 import gc
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
@@ -8,8 +9,10 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from textual import events
 from textual.app import App
 from textual.filter import LineFilter
+from textual.widgets import Input
 
 from . import log
 from .chrome import chrome
@@ -122,6 +125,15 @@ class GlassApp(App[None]):
     def on_mount(self) -> None:
         self.push_screen(LoadingScreen(self.palette, self.path.name))
         self.call_after_refresh(self.engine.start)
+
+    async def on_event(self, event: events.Event) -> None:
+        """What is typed is in its line before the next key is looked at, which may be the one that enters it."""
+        line = self.focused if isinstance(event, (events.Key, events.Paste)) else None
+        await super().on_event(event)
+        if isinstance(line, Input):
+            done = asyncio.Event()
+            if line.call_later(done.set):
+                await done.wait()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """What Textual needs, and last what the terminal does."""

@@ -226,22 +226,23 @@ class Actions(Overlays):
         if self.snapshot is not None:
             self.line.open("command", rerun_line(self.snapshot.run))
 
-    def on_command_line_entered(self, entered: CommandLine.Entered) -> None:
-        if entered.kind == "coordinates":
-            self.say(self.tensor.go_to(entered.text))
-        elif entered.kind == "search":
-            self.ask("search", entered.text)
+    async def entered(self, kind: str, text: str) -> None:
+        """Do what a line says that was typed behind this kind of prompt."""
+        if kind == "coordinates":
+            self.say(self.tensor.go_to(text))
+        elif kind == "search":
+            self.ask("search", text)
         else:
-            self._run(entered.text)
+            await self._run(text)
 
-    def _run(self, text: str) -> None:
+    async def _run(self, text: str) -> None:
         """A line of the command line: a word of the screen's own, or a command of the session."""
         word, *rest = text.split(maxsplit=1)
         name = {"q": "quit", "w": "export"}.get(word, word)
         if name in WITH_WORDS and (rest or name not in WORDS):
-            self.call_later(self.run_action, f"{WITH_WORDS[name]}({''.join(rest).strip()!r})")
+            await self.run_action(f"{WITH_WORDS[name]}({''.join(rest).strip()!r})")
         elif name in WORDS:
-            self.call_later(self.run_action, f"{name}()")
+            await self.run_action(f"{name}()")
         else:
             self.ask(text)
 

@@ -64,7 +64,7 @@ class DebugScreen(Actions):
         self.rule = RulePanel(palette)
         self.tokens = TokenStrip(palette)
         self.status = StatusRow(palette)
-        self.line = CommandLine(palette)
+        self.line = CommandLine(palette, self.entered)
         self.keys = Footer(palette, self.key_table)
         self.gutters = [Page(palette, "bg", classes="gutter") for _ in range(2)]
         self.blank = Page(palette, "bg", id="blank")

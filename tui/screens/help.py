@@ -16,9 +16,9 @@ class HelpScreen(Overlay):
     """Keys and signs; turns its pages where they do not fit on one."""
 
     BINDINGS = [
-        Binding("question_mark", "close", "close", show=False),
-        Binding("down,j,pagedown,space,right", "turn(1)", "next page", show=False),
-        Binding("up,k,pageup,left", "turn(-1)", "previous page", show=False),
+        Binding("question_mark", "close", "close", show=False, priority=True),
+        Binding("down,j,pagedown,space,right", "turn(1)", "next page", show=False, priority=True),
+        Binding("up,k,pageup,left", "turn(-1)", "previous page", show=False, priority=True),
     ]
 
     def __init__(self, palette: Palette, panel: str, keys: Sequence[Key] = KEYS):

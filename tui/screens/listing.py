@@ -17,14 +17,14 @@ class ListingScreen(Overlay):
     """Lines in a window that is scrolled through."""
 
     BINDINGS = [
-        Binding("down,j", "scroll(1)", "down", show=False),
-        Binding("up,k", "scroll(-1)", "up", show=False),
-        Binding("pagedown,space", "page(1)", "a page down", show=False),
-        Binding("pageup", "page(-1)", "a page up", show=False),
-        Binding("home,g", "end(-1)", "first line", show=False),
-        Binding("end,G", "end(1)", "last line", show=False),
-        Binding("right,l", f"sideways({SIDEWAYS})", "right", show=False),
-        Binding("left,h", f"sideways({-SIDEWAYS})", "left", show=False),
+        Binding("down,j", "scroll(1)", "down", show=False, priority=True),
+        Binding("up,k", "scroll(-1)", "up", show=False, priority=True),
+        Binding("pagedown,space", "page(1)", "a page down", show=False, priority=True),
+        Binding("pageup", "page(-1)", "a page up", show=False, priority=True),
+        Binding("home,g", "end(-1)", "first line", show=False, priority=True),
+        Binding("end,G", "end(1)", "last line", show=False, priority=True),
+        Binding("right,l", f"sideways({SIDEWAYS})", "right", show=False, priority=True),
+        Binding("left,h", f"sideways({-SIDEWAYS})", "left", show=False, priority=True),
     ]
 
     def __init__(self, palette: Palette, listing: Listing):
@@ -63,4 +63,4 @@ class ListingScreen(Overlay):
 class LogScreen(ListingScreen):
     """What was printed and said."""
 
-    BINDINGS = [Binding("L", "close", "close", show=False)]
+    BINDINGS = [Binding("L", "close", "close", show=False, priority=True)]

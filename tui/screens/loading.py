@@ -14,8 +14,8 @@ class LoadingScreen(Screen[None]):
     """The header row and a quiet page."""
 
     BINDINGS = [
-        Binding("q,ctrl+q", "app.quit", "quit", show=False),
-        Binding("escape", "app.stop_opening", "stop", show=False),
+        Binding("q,ctrl+q", "app.quit", "quit", show=False, priority=True),
+        Binding("escape", "app.stop_opening", "stop", show=False, priority=True),
     ]
 
     def __init__(self, palette: Palette, file: str):

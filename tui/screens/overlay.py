@@ -14,9 +14,12 @@ from tui.widgets.page import Page
 
 
 class Overlay(ModalScreen[None]):
-    """Rows of fixed width in the middle of the screen; esc closes."""
+    """Rows of fixed width in the middle of the screen; esc closes.
 
-    BINDINGS = [Binding("escape,q,enter", "close", "close", show=False)]
+    Bindings are of priority, as on the screen below: each key is done with before the next is looked at.
+    """
+
+    BINDINGS = [Binding("escape,q,enter", "close", "close", show=False, priority=True)]
 
     def __init__(self, palette: Palette):
         super().__init__()

@@ -16,17 +16,17 @@ class ParametersScreen(Overlay):
     """`show` is called with the row of the parameter that enter was pressed on."""
 
     BINDINGS = [
-        Binding("enter", "show", "show", show=False),
-        Binding("p", "close", "close", show=False),
-        Binding("down,j", "move(1)", "down", show=False),
-        Binding("up,k", "move(-1)", "up", show=False),
-        Binding("pagedown", "page(1)", "a page down", show=False),
-        Binding("pageup", "page(-1)", "a page up", show=False),
-        Binding("home,g", "move(-1000000)", "first", show=False),
-        Binding("end,G", "move(1000000)", "last", show=False),
-        Binding("greater_than_sign,right,l", "sort(1)", "sort by the next column", show=False),
-        Binding("less_than_sign,left,h", "sort(-1)", "sort by the column before", show=False),
-        Binding("r", "reverse", "reverse", show=False),
+        Binding("enter", "show", "show", show=False, priority=True),
+        Binding("p", "close", "close", show=False, priority=True),
+        Binding("down,j", "move(1)", "down", show=False, priority=True),
+        Binding("up,k", "move(-1)", "up", show=False, priority=True),
+        Binding("pagedown", "page(1)", "a page down", show=False, priority=True),
+        Binding("pageup", "page(-1)", "a page up", show=False, priority=True),
+        Binding("home,g", "move(-1000000)", "first", show=False, priority=True),
+        Binding("end,G", "move(1000000)", "last", show=False, priority=True),
+        Binding("greater_than_sign,right,l", "sort(1)", "sort by the next column", show=False, priority=True),
+        Binding("less_than_sign,left,h", "sort(-1)", "sort by the column before", show=False, priority=True),
+        Binding("r", "reverse", "reverse", show=False, priority=True),
     ]
 
     def __init__(self, palette: Palette, snapshot: Snapshot, show: Callable[[int], object]):

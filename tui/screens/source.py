@@ -57,9 +57,9 @@ class SourceScreen(ListingScreen):
     """The line that made the selected row; `u` and `d` go to the line that called it and back."""
 
     BINDINGS = [
-        Binding("u", "frame(1)", "caller", show=False),
-        Binding("d", "frame(-1)", "callee", show=False),
-        Binding("w", "close", "close", show=False),
+        Binding("u", "frame(1)", "caller", show=False, priority=True),
+        Binding("d", "frame(-1)", "callee", show=False, priority=True),
+        Binding("w", "close", "close", show=False, priority=True),
     ]
 
     def __init__(self, palette: Palette, snapshot: Snapshot):

@@ -1,11 +1,11 @@
 """The command line: one row to type in, completions rising from it, a ghost of the rest."""
 
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
-from textual import events
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
-from textual.message import Message
 from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Static
@@ -56,21 +56,36 @@ class CommandNames(Suggester):
         return found[0].name if found else None
 
 
+class Line(Input, inherit_bindings=False):
+    """The row that is typed into; its own keys too are done with before the next is looked at."""
+
+    BINDINGS = [
+        replace(binding, priority=True)
+        for binding in Input.BINDINGS
+        if isinstance(binding, Binding) and binding.action != "submit"
+    ]
+
+
 class CommandLine(Vertical):
-    """Opened with a kind of prompt; says what was entered, or that it was closed."""
+    """Opened with a kind of prompt; hands on what was entered: a command, a pattern to search for, coordinates.
 
-    @dataclass
-    class Entered(Message):
-        """A line was entered: a command, a pattern to search for, coordinates to go to."""
+    `entered(kind, text)` is called, not sent a message, so that it is under way before the next key is looked at.
+    """
 
-        kind: str
-        text: str
+    BINDINGS = [
+        Binding("enter", "submit", priority=True, show=False),
+        Binding("escape", "close", priority=True, show=False),
+        Binding("tab", "take", priority=True, show=False),
+        Binding("down", "next", priority=True, show=False),
+        Binding("up", "previous", priority=True, show=False),
+    ]
 
-    def __init__(self, palette: Palette):
+    def __init__(self, palette: Palette, entered: Callable[[str, str], Awaitable[None]]):
         super().__init__(id="command-line")
         self.palette = palette
+        self.entered = entered
         self.kind = "command"
-        self._chosen = 0
+        self._choice = ("", 0)
         self._history: list[str] = []
         self._past = 0
         self._came_from: Widget | None = None
@@ -83,13 +98,13 @@ class CommandLine(Vertical):
         yield Page(self.palette, "raised", id="completions")
         with Horizontal(id="prompt-row"):
             yield Static(":", id="prompt")
-            yield Input(id="line", compact=True, suggester=CommandNames(), select_on_focus=False)
+            yield Line(id="line", compact=True, suggester=CommandNames(), select_on_focus=False)
 
     def open(self, kind: str, text: str = "") -> None:
         """Show the line with `text` already typed."""
-        self.kind, self._chosen, self._past = kind, 0, len(self._history)
+        self.kind, self._past, self._choice = kind, len(self._history), ("", 0)
         self.query_one("#prompt", Static).update(PROMPTS[kind], layout=False)
-        line = self.query_one(Input)
+        line = self.query_one(Line)
         line.cursor_blink = False
         line.value = text
         line.cursor_position = len(text)
@@ -105,56 +120,62 @@ class CommandLine(Vertical):
             self.screen.set_focus(self._came_from)
 
     def on_descendant_blur(self) -> None:
-        """A click elsewhere closes the line; another window of the terminal does not."""
-        if self.app.app_focus:
+        """A click elsewhere closes the line; another window of the terminal does not.
+
+        The news may be old: the line may have been opened again since.
+        """
+        if self.app.app_focus and self.screen.focused is not self.query_one(Line):
             self.display = False
 
     def on_input_changed(self) -> None:
-        self._chosen = 0
         self._complete()
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        text = event.value.strip()
+    async def action_submit(self) -> None:
+        text = self.query_one(Line).value.strip()
         self.close()
         if text:
             self._history.append(text)
-            self.post_message(self.Entered(self.kind, text))
+            await self.entered(self.kind, text)
 
-    def on_key(self, event: events.Key) -> None:
-        keys = {"escape": self.close, "tab": self._take, "down": self._next, "up": self._previous}
-        if action := keys.get(event.key):
-            event.stop()
-            event.prevent_default()
-            action()
+    def action_close(self) -> None:
+        self.close()
+
+    @property
+    def _chosen(self) -> int:
+        """Which completion of what now stands there was chosen: the first, until keys move on."""
+        text, chosen = self._choice
+        return chosen if text == self.query_one(Line).value else 0
+
+    def _choose(self, chosen: int) -> None:
+        self._choice = (self.query_one(Line).value, chosen)
+        self._complete()
 
     def _found(self) -> list[Command]:
-        return matching(self.query_one(Input).value) if self.kind == "command" else []
+        return matching(self.query_one(Line).value) if self.kind == "command" else []
 
-    def _take(self) -> None:
+    def action_take(self) -> None:
         """Complete to the chosen command."""
         if found := self._found():
-            line = self.query_one(Input)
+            line = self.query_one(Line)
             line.value = found[self._chosen].name + " "
             line.cursor_position = len(line.value)
 
-    def _next(self) -> None:
+    def action_next(self) -> None:
         if self._past < len(self._history):
             self._recall(1)
         elif found := self._found():
-            self._chosen = (self._chosen + 1) % len(found)
-            self._complete()
+            self._choose((self._chosen + 1) % len(found))
 
-    def _previous(self) -> None:
+    def action_previous(self) -> None:
         if self._chosen:
-            self._chosen -= 1
-            self._complete()
+            self._choose(self._chosen - 1)
         else:
             self._recall(-1)
 
     def _recall(self, by: int) -> None:
         """Walk through the lines entered before."""
         self._past = max(0, min(self._past + by, len(self._history)))
-        line = self.query_one(Input)
+        line = self.query_one(Line)
         line.value = self._history[self._past] if self._past < len(self._history) else ""
         line.cursor_position = len(line.value)
 

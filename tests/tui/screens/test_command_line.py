@@ -65,6 +65,33 @@ async def test_letters_are_letters_while_it_is_open_and_an_empty_line_closes_it(
         assert pilot.app.debugger.focused.id == "graph"
 
 
+BURSTS = [
+    [*":select 20", "enter", *"tnn"],
+    [*":first", "enter", "n", *":next 2", "enter", "n"],
+    [*":nextX", "backspace", "enter", "n"],
+    [*":next 9", "escape", "n"],
+    [*":con", "down", "tab", "enter", "N"],
+    [*":help", "enter", "escape", "n"],
+    [*"/mask", "enter", *"tn"],
+    [*"?", "space", *"?n"],
+    ["p", "down", "down", "enter", *"tn"],
+    [*"Ljjqwujwn"],
+]
+
+
+@pytest.mark.parametrize("keys", BURSTS, ids="".join)
+async def test_keys_in_one_burst_do_what_they_do_one_by_one(sample, keys):
+    screens = []
+    for is_burst in (False, True):
+        async with started(sample, (80, 24)) as pilot:
+            for group in [keys] if is_burst else [[key] for key in keys]:
+                send(pilot, *group)
+                await settled(pilot)
+            screens.append(text(pilot))
+            assert position(pilot) != (0, 0, 0)
+    assert screens[0] == screens[1]
+
+
 async def test_a_click_elsewhere_closes_it(sample):
     async with started(sample, (80, 24)) as pilot:
         await press(pilot, ": n")
