@@ -4,6 +4,7 @@ import numpy as np
 
 from glassllm.autograd import tensor as engine
 
+from .numerals import counted
 from .runs import ModelRun
 from .search import find_cell
 from .session import Session, Work
@@ -73,10 +74,8 @@ def apply(session: Session) -> None:
     for traversal in finished:
         _apply(session, traversal)
     session.applied += len(finished)
-    session.say(
-        ("apply", "bright"),
-        (f"  {len(session.tape.leaves)} leaves got the gradients of {_times(len(finished), 'traversal')}", "text"),
-    )
+    leaves, times = len(session.tape.leaves), counted(len(finished), "traversal")
+    session.say(("apply", "bright"), (f"  {leaves} leaves got the gradients of {times}", "text"))
 
 
 def _apply(session: Session, traversal: Traversal) -> None:
@@ -97,7 +96,3 @@ def _nothing_to_apply(session: Session) -> str:
         return "every traversal has been applied already; backward starts another"
     done, total = len(traversals[-1].records), len(traversals[-1].plan)
     return f"the traversal is at visit {done} of {total}; continue finishes it"
-
-
-def _times(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"

@@ -26,6 +26,7 @@ from glassllm.files import open_descriptor, printable
 from .ending import Ending, ending_of
 from .interpreter import as_main, heard_by, still_running
 from .naming import names_in
+from .numerals import counted
 from .output import Output
 from .rolling import RollingRecorder, Run
 from .runs import graph_facts
@@ -183,9 +184,9 @@ class Script:
         """What there is to say about the run, a few words each."""
         notes = [f"{ending.words} after op {self._recorder.ops}" if ending.is_broken else ending.words]
         if threads:
-            notes.append(f"{_counted(threads, 'thread')} of it still running, unrecorded")
+            notes.append(f"{counted(threads, 'thread')} of it still running, unrecorded")
         if output.count:
-            notes.append(f"{_counted(output.count, 'line')} printed")
+            notes.append(f"{counted(output.count, 'line')} printed")
         return [note for note in notes if note]
 
     def _nothing(self, ending: Ending) -> str:
@@ -193,10 +194,6 @@ class Script:
             return "what was recorded is gone"
         before = "before" if ending.is_broken else "from beginning to end"
         return f"no op was applied to a Tensor {before}"
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _stands_in(folder: Path, module: str) -> bool:

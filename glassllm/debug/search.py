@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from .axes import Axes
+from .numerals import shape_text
 from .places import block_of
 from .slices import Slice, Sliced
 from .snapshot import CommandError, Row
 from .tape import Tape
-from .words import path_of, shape_text, short
+from .words import path_of, short
 
 CELL = re.compile(r"(?P<name>[^\[\]]+)\[(?P<cell>[^\[\]]*)\]")
 COMPARED = 4096  # what it takes to compare two names, in elements

@@ -4,12 +4,13 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from .health import health_of
+from .numerals import shape_text
 from .search import find_rows
 from .session import Session, Work
 from .slices import Slice
 from .snapshot import CommandError, Health
 from .timeline import counted
-from .words import path, shape_text
+from .words import path
 
 
 def select(session: Session, target: str) -> Work:

@@ -3,17 +3,13 @@
 from collections.abc import Sequence
 
 from .axes import Axes
+from .numerals import counted, shape_text, with_minus
 from .places import Places, block_of
 from .snapshot import GradientState, Position, Row, RunFacts, Said, Tone
 from .tape import Tape
 
 NAMED = 2  # so many are named in a line, the others counted
 LOOKED_AT = 32  # rows that a line of words asks after, of however many there are
-
-
-def shape_text(shape: tuple[int, ...]) -> str:
-    """`4×12×12`; `()` for a scalar."""
-    return "×".join(map(str, shape)) or "()"
 
 
 def path(tape: Tape, row: Row) -> str:
@@ -60,10 +56,10 @@ def title(tape: Tape, row: Row) -> str:
 
 def in_short(run: RunFacts) -> str:
     """`12 tokens, 77 events, loss 2.3184`; of a program `8 nodes, loss 0.0006`."""
-    loss = "no loss" if run.loss is None else f"loss {run.loss:.4f}".replace("-", "−")
+    loss = "no loss" if run.loss is None else with_minus(f"loss {run.loss:.4f}")
     if not run.ids:
-        return f"{run.nodes} node{'s' * (run.nodes != 1)}, {loss}"
-    return f"{len(run.ids)} token{'s' * (len(run.ids) != 1)}, {run.events} events, {loss}"
+        return f"{counted(run.nodes, 'node')}, {loss}"
+    return f"{counted(len(run.ids), 'token')}, {run.events} events, {loss}"
 
 
 def _within(scope: str) -> str:

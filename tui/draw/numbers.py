@@ -10,24 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glassllm.debug import numerals
+from glassllm.debug.numerals import MINUS, TIMES, exponential
 from tui.draw.formats import Format
 
 Array = NDArray[Any]
-MINUS = "−"
-TIMES = "×"
 THIN = "\u2009"
 SUPERSCRIPT = str.maketrans("−-0123456789", "⁻⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-
-def cell(x: float, places: int = 4) -> str:
-    """One value with its sign: `+0.6141`; `+5.24e−4` where fixed places would hide it; exact zero is `0`."""
-    if not math.isfinite(x):
-        return special(x)
-    if x == 0:
-        return "0"
-    if abs(x) >= 1e4 or abs(x) < 10.0 ** -max(places - 1, 1):
-        return exponential(x, 2, sign="+")
-    return signed(f"{x:+.{places}f}")
+cell, special, signed = numerals.signed, numerals.special, numerals.with_minus
+shape, coordinates = numerals.shape_text, numerals.coordinates
+"""What the debugger's own words need too."""
 
 
 def formatted(value: Any, how: Format) -> str:
@@ -64,24 +57,6 @@ def stat(x: float, digits: int = 3) -> str:
     text = f"{x:.{places}f}"
     short = text.rstrip("0").rstrip(".") if "." in text else text
     return signed(headless(short if float(short) == x else text))
-
-
-def special(x: float) -> str:
-    if math.isnan(x):
-        return "NaN"
-    return "+Inf" if x > 0 else f"{MINUS}Inf"
-
-
-def exponential(x: float, places: int, sign: str = "-") -> str:
-    """`2.4e−7`: the exponent without padding, trailing zeros of the mantissa kept off."""
-    mantissa, exponent = f"{x:{sign}.{places}e}".split("e")
-    if "." in mantissa:
-        mantissa = mantissa.rstrip("0").rstrip(".")
-    return signed(f"{mantissa}e{int(exponent)}")
-
-
-def signed(text: str) -> str:
-    return text.replace("-", MINUS)
 
 
 def headless(text: str) -> str:
@@ -156,15 +131,6 @@ def share(part: float) -> str:
     if 0 < abs(part) < 0.01:
         return "<1%"
     return signed(f"{100 * part:.0f}%")
-
-
-def shape(sizes: Sequence[int]) -> str:
-    """`4×12×12`, `5` for a vector, `()` for a scalar."""
-    return TIMES.join(str(size) for size in sizes) if len(sizes) else "()"
-
-
-def coordinates(index: Sequence[int]) -> str:
-    return "[" + ",".join(str(i) for i in index) + "]"
 
 
 def dtype(name: Any) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
+from glassllm.debug.numerals import counted
 from glassllm.debug.snapshot import Line
 
 from .listing import Listing
@@ -17,11 +18,7 @@ def log_listing(printed: Sequence[Line], said: Collection[str]) -> Listing:
     lines = [*(marks[line.stream] + line.text for line in printed), *said]
     title = (
         Span("log", "bright", bold=True),
-        Span(f"  {_counted(len(printed), 'line')} printed" if printed else "  nothing was printed", "muted"),
+        Span(f"  {counted(len(printed), 'line')} printed" if printed else "  nothing was printed", "muted"),
     )
     own = frozenset(range(len(printed), len(lines)))
     return Listing(title, lines, dim=own, said="nothing was printed or said yet")
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"

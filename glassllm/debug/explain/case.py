@@ -3,16 +3,15 @@
 Numbers are read as float64 scalars: a division by zero or an overflow gives Inf or NaN as it does in the arrays.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from glassllm.autograd.ops import Array
+from glassllm.debug.numerals import PLACES, signed
 
 Cell = tuple[int, ...]
-PLACES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +63,6 @@ def stretched(shape: tuple[int, ...], cell: Cell) -> Cell:
     return tuple(0 if n == 1 else i for i, n in zip(tail, shape, strict=True))
 
 
-def signed(x: float, places: int = PLACES) -> str:
-    """`+0.6141`, `−2.4e−7` where fixed places would hide it, and `0` for exact zero."""
-    if np.isnan(x):
-        return "NaN"
-    if np.isinf(x):
-        return "+Inf" if x > 0 else "−Inf"
-    if x == 0:
-        return "0"
-    if 10 ** (1 - places) <= abs(x) < 1e4:
-        return f"{x:+.{places}f}".replace("-", "−")
-    mantissa, exponent = f"{x:+.2e}".split("e")
-    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}".replace("-", "−")
-
-
 def plus(x: float, places: int = PLACES) -> str:
     """The number as the next term of a sum: `+ 0.5000`, `− 0.5000`."""
     text = signed(x, places)
@@ -88,7 +73,3 @@ def minus(x: float, places: int = PLACES) -> str:
     """The number taken away: `− 0.5000`, `− (−0.5000)`."""
     text = signed(x, places)
     return f"− ({text})" if text.startswith("−") else f"− {text.removeprefix('+')}"
-
-
-def coordinates(cell: Sequence[int]) -> str:
-    return f"[{','.join(map(str, cell))}]"

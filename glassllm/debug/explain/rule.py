@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassllm.autograd.ops import Array
+from glassllm.debug.numerals import signed
 from glassllm.debug.snapshot import Focus
 
-from .case import Case, Cell, signed
+from .case import Case, Cell
 from .formulas import formula
 
 DISTRIBUTIONS = ("softmax", "log_softmax")

@@ -11,8 +11,9 @@ import numpy as np
 
 from glassllm.autograd.ops import Array
 from glassllm.autograd.ops.elementwise import GELU_CUBIC, GELU_SLOPE, sigmoid
+from glassllm.debug.numerals import coordinates, counted, signed, with_minus
 
-from .case import Case, at, coordinates, minus, plus, signed, stretched
+from .case import Case, at, minus, plus, stretched
 
 Text = Callable[[Case], str]
 Number = Callable[[Case], float]
@@ -59,7 +60,7 @@ def gelu_slope(case: Case) -> float:
 
 
 def power_numbers(case: Case) -> str:
-    exponent = f"{case.attr('exponent'):g}".replace("-", "−")
+    exponent = with_minus(f"{case.attr('exponent'):g}")
     return f"= {signed(case.input())} to the power {exponent} = {signed(case.value())}"
 
 
@@ -177,10 +178,6 @@ def repeat_gradients(case: Case) -> str:
 
 def reduce_numbers(word: str) -> Text:
     return equals(lambda case: f"{word} of {counted(reduced(case).size, 'value')}")
-
-
-def counted(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def reduced(case: Case) -> Array:
