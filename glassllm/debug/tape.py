@@ -135,7 +135,7 @@ class Tape:
         return self.rows.uses(row)
 
     def visits(self, traversal: int) -> Sequence[int]:
-        return self.traversals[traversal - 1].rows if 1 <= traversal <= len(self.traversals) else ()
+        return self.traversals[traversal - 1].records.rows if 1 <= traversal <= len(self.traversals) else ()
 
     def visit_count(self, traversal: int) -> int:
         plan = self.plan(traversal)

@@ -4,8 +4,10 @@ Which contribution arrives when depends on the graph alone, so any moment of a t
 a gradient is computed. Pulling computes one visit, and keeps what it sent.
 """
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 
@@ -32,6 +34,33 @@ class VisitRecord:
         return sum(array.size for array in (self.grad, *self.contributions) if array is not None)
 
 
+class Records(Sequence[VisitRecord]):
+    """The visits pulled, kept as columns: a hundred thousand objects would be a burden to look through."""
+
+    def __init__(self) -> None:
+        self.rows = array("i")
+        self.grads: list[Array | None] = []
+        self.contributions: list[tuple[Array | None, ...]] = []
+
+    def __len__(self) -> int:
+        return len(self.contributions)
+
+    @overload
+    def __getitem__(self, visit: int) -> VisitRecord: ...
+    @overload
+    def __getitem__(self, visit: slice) -> Sequence[VisitRecord]: ...
+    def __getitem__(self, visit: int | slice) -> VisitRecord | Sequence[VisitRecord]:
+        if isinstance(visit, slice):
+            return [self[k] for k in range(*visit.indices(len(self)))]
+        visit = range(len(self))[visit]
+        return VisitRecord(self.rows[visit], self.grads[visit], self.contributions[visit])
+
+    def append(self, row: int, grad: Array | None, contributions: tuple[Array | None, ...]) -> None:
+        self.rows.append(row)
+        self.grads.append(grad)
+        self.contributions.append(contributions)
+
+
 class Traversal:
     """A plan under way. `fresh`: its leaves' sums start from nothing instead of from what earlier ones left."""
 
@@ -39,11 +68,8 @@ class Traversal:
         self.plan = plan
         self.seed = seed
         self.fresh = fresh
-        self.records: list[VisitRecord] = []
-        self.rows: list[int] = []
-        self._sums: dict[
-            int, list[Array | None]
-        ] = {}  # of each row's first SUMMED contributions, twice as many, …
+        self.records = Records()
+        self._sums: dict[int, list[Array | None]] = {}  # of a row's first SUMMED contributions, 2 · SUMMED, …
         reached = plan.reach()
         self._steps: Iterator[graph.Visit] = graph.backward_steps(reached.root, seed, reached)
         self._failure: Exception | None = None
@@ -73,11 +99,9 @@ class Traversal:
         number = len(self.records)
         expected = self.plan.place(number)
         assert visit.place is expected, f"expected a visit of {expected}, got {visit.place}"
-        record = VisitRecord(self.plan.order[number], visit.grad, visit.contributions)
-        self.records.append(record)
-        self.rows.append(record.row)
+        self.records.append(self.plan.order[number], visit.grad, visit.contributions)
         self._keep_sums(number)
-        return record
+        return self.records[number]
 
     def _keep_sums(self, visit: int) -> None:
         """Keep the sums of rows that have got SUMMED more contributions in this visit."""
@@ -90,7 +114,7 @@ class Traversal:
     def contribution(self, edge: int) -> Array | None:
         """What came by an edge whose visit has been pulled."""
         visit, slot = self.plan.sender(edge)
-        return self.records[visit].contributions[slot]
+        return self.records.contributions[visit][slot]
 
     def gradient(self, row: int, delivered: int) -> Array | None:
         """The sum of the first `delivered` contributions into `row`, bit for bit as the traversal sums them."""
@@ -98,7 +122,7 @@ class Traversal:
             return None
         visit = self.plan.visit_of(row)
         if visit is not None and visit < len(self.records) and delivered == self.plan.edge_count(row):
-            return self.records[visit].grad
+            return self.records.grads[visit]
         return self.seed if row == self.plan.root else self._sum(row, delivered)
 
     def _sum(self, row: int, delivered: int) -> Array | None:
@@ -108,7 +132,7 @@ class Traversal:
             visit, slot = self.plan.sender(edge)
             if visit >= len(self.records):
                 break
-            array = self.records[visit].contributions[slot]
+            array = self.records.contributions[visit][slot]
             if array is not None:
                 total = array if total is None else np.asarray(total + array)
         return total
