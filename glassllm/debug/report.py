@@ -8,21 +8,23 @@ from typing import Any
 
 from glassllm.autograd.ops import Array
 
-from .health import health_of, norm_of
+from .health import COUNTED, health_of, norm_of
 from .session import Session, drain
-from .snapshot import CommandError, Event, Health, Position, Row
-from .words import path
+from .snapshot import Event, Health, Position, Row
+from .traversal import Traversal
+from .words import path_of
 
 Data = dict[str, Any]
 
 
 def report(session: Session) -> Data:
-    """Events with their statistics, and each leaf's gradient once the default traversal has come to its end.
+    """Events with their statistics, and each leaf's gradient once the first traversal has come to its end.
 
-    The traversal is computed as far as it was not; the position, the selection and the model stay as they are.
+    The traversal is computed as far as it was not; the position, the selection and the model stay as they are. A
+    rule that fails is a note, and what lies behind it has no gradient.
     """
     tape, facts = session.tape, session.facts
-    end = _run_back(session)
+    end, failed = _run_back(session)
     gradients = [_gradient(session, row, end) for row in _leaves(session)]
     return {
         "name": facts.name,
@@ -32,9 +34,9 @@ def report(session: Session) -> Data:
         "dtype": facts.dtype,
         "tracked": facts.tracked,
         "fused": facts.fused,
-        "notes": list(facts.notes),
+        "notes": [*facts.notes, *failed],
         "loss": None if facts.loss is None else number(facts.loss),
-        "root": None if end is None else path(tape, tape.rows[tape.root(end.traversal)]),
+        "root": None if tape.default_root is None else path_of(tape, tape.root(1)),
         "counts": _counts(session, gradients),
         "events": [_event(session, event) for event in tape.events],
         "gradients": gradients,
@@ -57,20 +59,27 @@ def _counts(session: Session, gradients: list[Data]) -> Data:
     }
 
 
-def _run_back(session: Session) -> Position | None:
-    """The end of the first traversal, as far as it can be pulled; None where nothing takes a gradient."""
+def _run_back(session: Session) -> tuple[Position | None, list[str]]:
+    """How far the first traversal can be pulled, None where it cannot; and what stops it before its end."""
     tape = session.tape
     if tape.default_root is None:
-        return None
+        return None, []
     if not tape.traversals:
         drain(session.begin(tape.default_root))
-    first = tape.traversals[0]
-    while not first.is_finished:
+    failed = _pull_all(tape.traversals[0])
+    visits = len(tape.traversals[0].records)
+    return session.places.whole(1, visits - 1) if visits else None, failed
+
+
+def _pull_all(traversal: Traversal) -> list[str]:
+    """Pull all visits that can be; why no more, where a rule fails."""
+    while not traversal.is_finished:
         try:
-            first.pull()
-        except CommandError:  # an op without a rule: what lies behind it has no gradient
-            break
-    return session.places.whole(1, len(first.records) - 1) if first.records else None
+            traversal.pull()
+        except Exception as error:  # rules are users' code, or a stranger's recording, and may raise anything
+            at = f"{len(traversal.records) + 1} of {len(traversal.plan)}"
+            return [f"the way back ends before visit {at}: {type(error).__name__}: {error}"]
+    return []
 
 
 def _leaves(session: Session) -> list[Row]:
@@ -106,21 +115,7 @@ def _gradient(session: Session, leaf: Row, end: Position | None) -> Data:
 
 def statistics(health: Health) -> Data:
     """min, mean, max and std of the finite, unmasked elements, and how many there are of each kind."""
-    names = (
-        "min",
-        "mean",
-        "max",
-        "std",
-        "norm",
-        "negative",
-        "zero",
-        "positive",
-        "nan",
-        "inf",
-        "masked",
-        "subnormal",
-    )
-    return {name: number(getattr(health, name)) for name in names}
+    return {name: number(getattr(health, name)) for name in COUNTED}
 
 
 def number(x: float) -> float | int | str:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from glassllm import Tensor
+from glassllm.autograd import op
 from glassllm.debug.report import number, report
 from glassllm.debug.session import Session, drain
 
@@ -94,6 +95,36 @@ def test_a_graph_that_is_no_model():
     data = report(Session.of((x * x).sum(), "squares", {"x": x}))
     assert data["events"] == [] and data["loss"] == 10, "its loss is what its root is"
     assert [(leaf["name"], leaf["grad_norm"]) for leaf in data["gradients"]] == [("x", pytest.approx(40**0.5))]
+
+
+def without_a_rule(x):
+    @op
+    def bare(x):
+        return x * 2
+
+    return bare(x)
+
+
+def with_a_rule_that_fails(x):
+    return Tensor(x.data * 2, (x,), lambda g: 1 // 0)
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [(without_a_rule, "ValueError: op bare has no backward rule"), (with_a_rule_that_fails, "ZeroDivisionError")],
+)
+@pytest.mark.parametrize("visits", [0, 1])
+def test_a_rule_that_fails_is_a_note(made, said, visits):
+    x, w = (Tensor(np.ones(2), requires_grad=True) for _ in range(2))
+    root = made(x)
+    for _ in range(visits):
+        root = root * w
+    data = report(Session.of(root, names={"x": x, "w": w}))
+    (note,) = data["notes"]
+    assert note.startswith(f"the way back ends before visit {2 * visits + 1} of {2 * visits + 2}: {said}")
+    assert data["root"] == ("mul" if visits else root.node.op.name) and data["tracked"]
+    norms = {leaf["name"]: leaf["grad_norm"] for leaf in data["gradients"]}
+    assert norms == {"x": None} | ({"w": pytest.approx(8**0.5)} if visits else {})
 
 
 @pytest.mark.parametrize(
