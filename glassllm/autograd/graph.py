@@ -143,8 +143,8 @@ def contributions(node: Node, g: Array) -> tuple[Array | None, ...]:
 
     The only caller of rules. Raises ValueError when a rule returns too few gradients or one that does not fit.
     """
-    if None in node.inputs:
-        with np.errstate(all="ignore"):  # a constant's gradient is dropped: 0·inf in it must not warn
+    if None in node.inputs and not node.op.is_told:
+        with np.errstate(all="ignore"):  # a constant's gradient is computed and dropped: 0·inf in it must not warn
             sent = _by_rule(node, g)
     else:
         sent = _by_rule(node, g)

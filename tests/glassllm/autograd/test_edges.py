@@ -119,6 +119,15 @@ def test_a_gradient_nobody_wants_does_not_warn():
         assert found == [[0, 0], [0, 0]]
 
 
+@pytest.mark.parametrize("scaled", [lambda x: x * np.float32(1e30), lambda x: x / np.float32(1e-30)])
+def test_a_gradient_somebody_wants_warns_beside_a_constant_too(scaled):
+    x = Tensor(np.float32(1e-30), requires_grad=True)
+    y = scaled(x)
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        y.backward(1e30)
+    assert x.grad == INF
+
+
 def test_a_row_of_nothing_is_not_a_number_in_that_row_only():
     rows = [[-INF, -INF], [0.0, -INF], [0.0, 0.0]]
     expected = [[NAN, NAN], [1, 0], [0.5, 0.5]]
