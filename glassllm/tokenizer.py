@@ -238,3 +238,10 @@ class Tokenizer:
     def load(cls, path: StrPath) -> "Tokenizer":
         """Read a saved tokenizer: OSError if it cannot be read, ValueError of one line if it is not one."""
         return cls.from_json(read_text(path, FILE_BYTES))
+
+
+def texts(tokenizer: Tokenizer | None, ids: Iterable[int]) -> tuple[str, ...]:
+    """Each id's text, with its leading space; the id itself where there is no tokenizer."""
+    if tokenizer is None:
+        return tuple(str(i) for i in ids)
+    return tuple(token.replace(SPACE, " ") for token in tokenizer.tokens(ids))

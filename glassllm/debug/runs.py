@@ -11,7 +11,7 @@ from glassllm.autograd import tensor as engine
 from glassllm.autograd.ops import Array
 from glassllm.autograd.ops.language import softmax_np
 from glassllm.model import GlassLM
-from glassllm.tokenizer import SPACE
+from glassllm.tokenizer import texts
 
 from .recorder import record
 from .snapshot import CommandError, RunFacts
@@ -95,7 +95,7 @@ class ModelRun:
         """What there is to say of a recording of this run; `tokens` None: the texts of its ids."""
         return RunFacts(
             name=self.name,
-            tokens=texts(self.model, self.ids) if tokens is None else tokens,
+            tokens=texts(self.model.tokenizer, self.ids) if tokens is None else tokens,
             ids=self.ids,
             targets=self.targets or (),
             vocabulary=vocabulary(self.model),
@@ -164,16 +164,9 @@ def _ids(model: GlassLM, text: str | None, ids: Iterable[int] | None) -> tuple[l
     return found, []
 
 
-def texts(model: GlassLM, ids: Iterable[int]) -> tuple[str, ...]:
-    """Each id's text, with its leading space; the id itself where there is no tokenizer."""
-    if model.tokenizer is None:
-        return tuple(str(i) for i in ids)
-    return tuple(token.replace(SPACE, " ") for token in model.tokenizer.tokens(ids))
-
-
 def vocabulary(model: GlassLM) -> tuple[str, ...]:
     """The text of every id; empty without a tokenizer."""
-    return () if model.tokenizer is None else texts(model, range(model.config.vocab_size))
+    return () if model.tokenizer is None else texts(model.tokenizer, range(model.config.vocab_size))
 
 
 def next_tokens(logits: Array, vocabulary: Sequence[str], k: int = 10) -> list[tuple[str, float]]:

@@ -10,7 +10,7 @@ from .session import Session, Work
 from .slices import Slice
 from .snapshot import CommandError, Health
 from .timeline import counted
-from .words import path
+from .words import path_of
 
 
 def select(session: Session, target: str) -> Work:
@@ -22,7 +22,7 @@ def _show(session: Session, row: int, words: str = "") -> None:
     session.selection = row
     what = session.tape.rows[row]
     shape = shape_text(session.axes.shape(what))
-    session.say(("▷ ", "text"), (path(session.tape, what), "bright"), (f"  {shape}{words}", "muted"))
+    session.say(("▷ ", "text"), (path_of(session.tape, row), "bright"), (f"  {shape}{words}", "muted"))
 
 
 def here(session: Session) -> None:
@@ -141,7 +141,7 @@ def where(session: Session) -> None:
     done, total = counted(tape, at)
     is_forward = at.traversal == 0
     phase = "▶ forward " if is_forward else f"◀ backward {at.traversal}  "
-    facts = [f"{done}/{total}", path(tape, row)]
+    facts = [f"{done}/{total}", path_of(tape, row.id)]
     if row.kind == "node":
         facts.append(f"node {row.number} of {tape.node_count}  {row.name}")
     if not is_forward:

@@ -12,17 +12,8 @@ NAMED = 2  # so many are named in a line, the others counted
 LOOKED_AT = 32  # rows that a line of words asks after, of however many there are
 
 
-def path(tape: Tape, row: Row) -> str:
-    """The row's whole name: an event's path, a leaf's name, else scope and op."""
-    if row.event >= 0:
-        return tape.events[row.event].path
-    if row.kind == "leaf" or not row.scope:
-        return row.name
-    return f"{row.scope}.{row.name}"
-
-
 def path_of(tape: Tape, row: int) -> str:
-    """The same by the row's number, without putting the row together."""
+    """The row's whole name: an event's path, a leaf's name, else scope and op; the row is not put together."""
     rows = tape.rows
     if rows.events[row] >= 0:
         return tape.events[rows.events[row]].path

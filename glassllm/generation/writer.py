@@ -15,7 +15,7 @@ import numpy as np
 
 from glassllm.autograd.ops import Array
 from glassllm.model import GlassLM, Sampling
-from glassllm.tokenizer import EOS, SPACE
+from glassllm.tokenizer import EOS, texts
 
 from .candidates import Candidates, NotFinite
 from .continuations import Continuations, Node
@@ -79,7 +79,7 @@ class Writer:
     ) -> None:
         """ids None: the text that the checkpoint carries. Raises what `generate` raises for a prompt."""
         self.model = model
-        self.vocabulary = tuple(texts(model, range(model.config.vocab_size)))
+        self.vocabulary = texts(model.tokenizer, range(model.config.vocab_size))
         self._clock = clock
         self._spent: deque[float] = deque(maxlen=WINDOW)
         self.tree = Continuations(model, _opening(model) if ids is None else ids, seed=seed)
@@ -169,7 +169,7 @@ class Writer:
         attention = np.stack([insight.attention(layer)[:, -1] for layer in layers])
         attention.flags.writeable = False
         return Written(
-            tokens=tuple(texts(self.model, ids)),
+            tokens=texts(self.model.tokenizer, ids),
             prompt=len(tree.prompt),
             unseen=insight.start,
             path=tuple(tree.path()),
@@ -196,13 +196,6 @@ class Writer:
             return self.tree.nodes[known].token or 0, "by hand before", None
         token, number = self.tree.ahead()
         return token, "greedy" if number is None else "drawn", number
-
-
-def texts(model: GlassLM, ids: Sequence[int] | range) -> list[str]:
-    """Each id's text, with its leading space; the id itself where there is no tokenizer."""
-    if model.tokenizer is None:
-        return [str(i) for i in ids]
-    return [token.replace(SPACE, " ") for token in model.tokenizer.tokens(ids)]
 
 
 def _opening(model: GlassLM) -> list[int]:

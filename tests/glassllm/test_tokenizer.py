@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glassllm.tokenizer import SPECIALS, Pair, Tokenizer, learn_merges, split_chunks
+from glassllm.tokenizer import SPECIALS, Pair, Tokenizer, learn_merges, split_chunks, texts
 
 STORY = "the cat saw the hat.\n  the hat saw that\tcat, and that was that.\n\nAção é ação — the end. "
 TOKENIZER = Tokenizer.train(STORY, 50)
 
-texts = st.text(alphabet="ab \n▁é", max_size=40)
+spoken = st.text(alphabet="ab \n▁é", max_size=40)
 
 
 def joined(symbols: list[str], pair: Pair) -> list[str]:
@@ -54,7 +54,7 @@ def test_chunks() -> None:
     assert split_chunks("e\u0301") == ["é"]
 
 
-@given(texts)
+@given(spoken)
 def test_chunks_are_the_whole_text(text: str) -> None:
     assert "".join(split_chunks(text)) == unicodedata.normalize("NFC", text).replace(" ", "▁")
 
@@ -70,7 +70,7 @@ def test_the_most_frequent_pair_first_and_ties_in_order() -> None:
     assert learn_merges({"ab": 1}, 0) == []
 
 
-@given(texts, texts)
+@given(spoken, spoken)
 def test_encoding_applies_the_merges_in_order(corpus: str, text: str) -> None:
     tokenizer = Tokenizer.train(corpus, 16)
     expected: list[str] = []
@@ -82,7 +82,7 @@ def test_encoding_applies_the_merges_in_order(corpus: str, text: str) -> None:
     assert tokenizer.tokens(tokenizer.encode(text)) == expected
 
 
-@given(texts)
+@given(spoken)
 def test_round_trip(text: str) -> None:
     tokenizer = Tokenizer.train(text, 20)
     ids = tokenizer.encode(text)
@@ -214,3 +214,9 @@ def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="not a regular file"):
         Tokenizer.load(tmp_path / "pipe")
+
+
+def test_ids_are_shown_as_texts_or_as_they_are() -> None:
+    tokenizer = Tokenizer("▁a", [("▁", "a")])
+    assert texts(tokenizer, [2, 5, 6, 99]) == ("<bos>", "a", " a", "⁇")
+    assert texts(None, range(2)) == ("0", "1")
