@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .autograd import Tensor, masked_fill, matmul, mean, repeat_kv, reshape, rope, silu, softmax, sqrt, transpose
-from .autograd.functions import causal_attention, rms_norm, rotated_heads, swiglu
+from .autograd.functions import causal_attention, rms_norm, heads_apart, swiglu
 from .autograd.ops import Array
 from .config import Config
 from .trace import Tracer, Value, mark, scope
@@ -181,8 +181,8 @@ class Attention(Module):
         q, k, v = self.project_fused(x, run) if run.fused else self.project(x, run)
         if run.cache is not None:
             k, v = run.cache.extend(self.layer, k, v)  # (B, K, m, c)
-        mixed = self.attend(q, k, v, run)  # (B, H, n, c)
-        return run.mark("attn.out", matmul(join_heads(mixed), self.W_O), self.layer)  # (B, n, d)
+        mixed = causal_attention(q, k, v) if run.fused else self.attend(q, k, v, run)  # (B, n, H·c)
+        return run.mark("attn.out", matmul(mixed, self.W_O), self.layer)  # (B, n, d)
 
     def project(self, x: Tensor, run: Run) -> tuple[Tensor, Tensor, Tensor]:
         """Queries (B, H, n, c), keys and values (B, K, n, c), queries and keys turned by their positions."""
@@ -198,22 +198,20 @@ class Attention(Module):
         """The same, split and turned at once."""
         heads, kv_heads, layer = self.config.n_heads, self.config.n_kv_heads, self.layer
         turn = run.turn[:, : kv_heads * self.config.head_size]
-        q = run.mark("attn.rope_q", rotated_heads(matmul(x, self.W_Q), heads, run.turn), layer)
-        k = run.mark("attn.rope_k", rotated_heads(matmul(x, self.W_K), kv_heads, turn), layer)
-        v = run.mark("attn.v", split_heads(matmul(x, self.W_V), kv_heads), layer)
+        q = run.mark("attn.rope_q", heads_apart(matmul(x, self.W_Q), heads, run.turn), layer)
+        k = run.mark("attn.rope_k", heads_apart(matmul(x, self.W_K), kv_heads, turn), layer)
+        v = run.mark("attn.v", heads_apart(matmul(x, self.W_V), kv_heads), layer)
         return q, k, v
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, run: Run) -> Tensor:
         """Each query's weighted mean of the values it may see: q (B, H, n, c), k and v (B, K, m, c)."""
         repeats, layer = self.config.n_heads // self.config.n_kv_heads, self.layer
-        if run.fused:
-            return run.mark("attn.mix", causal_attention(q, k, v), layer)
         keys = transpose(repeat_kv(k, repeats), (0, 1, 3, 2))  # (B, H, c, m)
         scale = self.config.head_size**-0.5  # a Python float: float32 scores stay float32
         scores = run.mark("attn.scores", matmul(q, keys) * scale, layer)  # (B, H, n, m)
         scores = run.mark("attn.mask", masked_fill(scores, run.ahead, -np.inf), layer)
         weights = run.mark("attn.softmax", softmax(scores), layer)
-        return run.mark("attn.mix", matmul(weights, repeat_kv(v, repeats)), layer)
+        return join_heads(run.mark("attn.mix", matmul(weights, repeat_kv(v, repeats)), layer))
 
 
 class SwiGLU(Module):

@@ -181,18 +181,18 @@ def swiglu(gate: Any, up: Any) -> Tensor:
     return apply(fused.swiglu, gate, up)
 
 
-def rotated_heads(x: Any, heads: int, turn: Any) -> Tensor:
+def heads_apart(x: Any, heads: int, turn: Any = None) -> Tensor:
     """x (B, n, H·c) split in heads, each turned by its positions -> (B, H, n, c), in one op.
 
-    turn (n, H·c) holds cos and sin of each pair's angle side by side.
+    turn (n, H·c) holds cos and sin of each pair's angle side by side; None: nothing is turned.
     """
-    return apply(fused.rotated_heads, x, heads=operator.index(plain(heads, "heads")), turn=plain(turn, "turn"))
+    return apply(fused.heads_apart, x, heads=operator.index(plain(heads, "heads")), turn=plain(turn, "turn"))
 
 
 def causal_attention(q: Any, k: Any, v: Any) -> Tensor:
-    """softmax(q·kᵀ/√c)·v in one op, for q (B, H, n, c), k and v (B, K, m, c): the last n of m positions.
+    """softmax(q·kᵀ/√c)·v, heads joined, in one op: q (B, H, n, c), k and v (B, K, m, c) -> (B, n, H·c).
 
-    No query sees a key ahead; each key head serves H/K query heads.
+    The queries are the last n of m positions, none sees a key ahead; each key head serves H/K query heads.
     """
     return apply(fused.causal_attention, q, k, v)
 

@@ -5,7 +5,6 @@ the cache, and exponentials kept as they come, so that what is divided by their 
 """
 
 import math
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ LARGEST = 30.0  # a score up to which eˣ needs no shift: its sums, and quotient
 SMALLEST = math.exp(-LARGEST)  # a sum of eˣ from which on no digits were lost
 QUERIES = 64  # rows of scores computed at a time
 SCORES = 1 << 17  # scores computed at a time, a few batch rows together where they are short
+AHEAD = ~np.tri(QUERIES, dtype=bool)  # True where a key lies ahead of a query
 
 
 def _exponentials(scores: Array, out: Array) -> tuple[Array, Any]:
@@ -96,25 +96,41 @@ def _(g: Array, y: Array, e: Array, sums: Array, logits: Array, *, targets: Any)
     return (out,)
 
 
+def _apart(a: Array, heads: int) -> Array:
+    """(B, n, H·c) -> (B, H, n, c), a view."""
+    batch, n, width = a.shape
+    return a.reshape(batch, n, heads, width // heads).swapaxes(1, 2)
+
+
+def _joined(a: Array) -> Array:
+    """(B, H, n, c) -> (B, n, H·c), a view where it came apart from such an array."""
+    batch, heads, n, channels = a.shape
+    return a.swapaxes(1, 2).reshape(batch, n, heads * channels)
+
+
 def _pairs(a: Array) -> Array:
     """Adjacent pairs of a (..., w) as complex numbers (..., w/2)."""
     return side_by_side(a).view(np.complex64 if a.dtype == np.float32 else np.complex128)
 
 
 @op
-def rotated_heads(x: Array, *, heads: int, turn: Array) -> Array:
-    """rope of x (B, n, H·c), its heads apart -> (B, H, n, c); turn (n, H·c) holds cos and sin of each pair."""
+def heads_apart(x: Array, *, heads: int, turn: Array | None = None) -> Array:
+    """rope of x (B, n, H·c), its heads apart -> (B, H, n, c); turn (n, H·c) holds cos and sin of each pair.
+
+    Without a turn the heads are only taken apart.
+    """
     batch, n, width = x.shape
-    if turn.shape != (n, width):
-        raise ValueError(f"angles of shape {turn.shape} for {n} positions of {width} channels")
-    turned = (_pairs(x) * _pairs(turn)).view(x.dtype)
-    return turned.reshape(batch, n, heads, width // heads).swapaxes(1, 2)
+    if turn is not None:
+        if turn.shape != (n, width):
+            raise ValueError(f"angles of shape {turn.shape} for {n} positions of {width} channels")
+        x = (_pairs(x) * _pairs(turn)).view(x.dtype)
+    return _apart(x, heads)
 
 
-@rotated_heads.rule
-def _(g: Array, y: Array, x: Array, *, heads: int, turn: Array) -> tuple[Array]:
-    joined = g.swapaxes(1, 2).reshape(x.shape)
-    return ((_pairs(joined) * _pairs(turn).conj()).view(g.dtype),)
+@heads_apart.rule
+def _(g: Array, y: Array, x: Array, *, heads: int, turn: Array | None = None) -> tuple[Array]:
+    joined = _joined(g)
+    return (joined if turn is None else (_pairs(joined) * _pairs(turn).conj()).view(g.dtype),)
 
 
 class Block(NamedTuple):
@@ -126,22 +142,17 @@ class Block(NamedTuple):
     kept: slice  # where a batch row keeps their exponentials
 
 
-def _blocks(batch: int, groups: int, repeats: int, n: int, m: int) -> Iterator[Block]:
-    start = 0
+def _blocks(batch: int, groups: int, repeats: int, n: int, m: int) -> list[Block]:
+    blocks, start = [], 0
     for first in range(0, n, QUERIES):
         last = min(first + QUERIES, n)
         seen = m - n + last
         end = start + groups * repeats * (last - first) * seen
         together = max(1, SCORES // (end - start))
-        for b in range(0, batch, together):
-            rows = slice(b, min(b + together, batch))
-            yield Block(rows, slice(first * repeats, last * repeats), slice(seen), slice(start, end))
+        queries, keys, kept = slice(first * repeats, last * repeats), slice(seen), slice(start, end)
+        blocks += [Block(slice(b, b + together), queries, keys, kept) for b in range(0, batch, together)]
         start = end
-
-
-def kept_scores(heads: int, n: int, m: int) -> int:
-    """How many exponentials `causal_attention` keeps of each batch row."""
-    return max((block.kept.stop for block in _blocks(1, heads, 1, n, m)), default=0)
+    return blocks
 
 
 def _folded(a: Array, groups: int) -> Array:
@@ -153,33 +164,41 @@ def _folded(a: Array, groups: int) -> Array:
 
 
 def _unfolded(a: Array, heads: int) -> Array:
-    """Back to (B, K·r, n, c), lying in memory as (B, n, K·r, c): joining the heads moves nothing more."""
+    """Back from (B, K, n·r, c) to heads that are joined, (B, n, K·r·c)."""
     batch, groups, rows, channels = a.shape
     repeats = heads // groups
     apart = a.reshape(batch, groups, rows // repeats, repeats, channels)
-    together = np.array(apart.swapaxes(1, 2), order="C").reshape(batch, rows // repeats, heads, channels)
-    return together.swapaxes(1, 2)
+    return np.array(apart.swapaxes(1, 2), order="C").reshape(batch, rows // repeats, heads * channels)
+
+
+def _hide_ahead(scores: Array, repeats: int) -> None:
+    """−inf for each key ahead, in scores (b, K, i·r, j) of the last i of j positions."""
+    *front, rows, seen = scores.shape
+    n = rows // repeats
+    corner = scores.reshape(*front, n, repeats, seen)[..., seen - n :]
+    np.copyto(corner, -np.inf, where=AHEAD[:n, np.newaxis, :n])
 
 
 @op
 def causal_attention(q: Array, k: Array, v: Array) -> tuple[Array, Array, Array]:
-    """softmax(q·kᵀ/√c, no key ahead)·v for q (B, H, n, c), k and v (B, K, m, c): the last n of m positions.
+    """softmax(q·kᵀ/√c, no key ahead)·v, heads joined: q (B, H, n, c), k and v (B, K, m, c) -> (B, n, H·c).
 
-    Each key head serves r = H/K query heads, arXiv 2305.13245.
+    The queries are the last n of m positions. Each key head serves r = H/K query heads, arXiv 2305.13245.
     """
     (batch, heads, n, channels), (groups, m) = q.shape, k.shape[1:3]
     if n > m:
         raise ValueError(f"{n} queries are the last of at least as many keys, got {m}")
+    repeats = heads // groups
+    blocks = _blocks(batch, groups, repeats, n, m)
     asked = _folded(q, groups)  # (B, K, n·r, c)
     asked *= channels**-0.5
     mixed = np.empty((*asked.shape[:3], v.shape[-1]), q.dtype)
     sums = np.empty(asked.shape[:3], q.dtype)
-    e = np.empty((batch, kept_scores(heads, n, m)), q.dtype)
-    ahead = ~np.tri(QUERIES, dtype=bool).repeat(heads // groups, axis=0)  # (queries·r, queries)
-    for b, i, j, kept in _blocks(batch, groups, heads // groups, n, m):
+    e = np.empty((batch, blocks[-1].kept.stop if blocks else 0), q.dtype)
+    for b, i, j, kept in blocks:
         scores = asked[b, :, i] @ k[b, :, j].mT
-        rows = scores.shape[2] // (heads // groups)
-        np.copyto(scores[..., -rows:], -np.inf, where=ahead[: scores.shape[2], :rows])
+        if n > 1:
+            _hide_ahead(scores, repeats)
         weights = e[b, kept].reshape(scores.shape)
         sums[b, :, i], _ = _exponentials(scores, weights)
         np.matmul(weights, v[b, :, j], out=mixed[b, :, i])
@@ -192,11 +211,11 @@ def _(g: Array, y: Array, e: Array, sums: Array, q: Array, k: Array, v: Array) -
     (batch, heads, n, channels), (groups, m) = q.shape, k.shape[1:3]
     asked = _folded(q, groups)
     asked *= channels**-0.5
-    share = _folded(g, groups)
+    share = _folded(_apart(g, heads), groups)
     share /= sums[..., np.newaxis]
-    drift = np.vecdot(share, _folded(y, groups))[..., np.newaxis]
+    drift = np.vecdot(share, _folded(_apart(y, heads), groups))[..., np.newaxis]
     to_asked = np.empty_like(asked)
-    to_k, to_v = (np.zeros(a.shape, a.dtype) for a in (k, v))
+    to_k, to_v = np.zeros(k.shape, k.dtype), np.zeros(v.shape, v.dtype)
     for b, i, j, kept in _blocks(batch, groups, heads // groups, n, m):
         to_scores = share[b, :, i] @ v[b, :, j].mT
         weights = e[b, kept].reshape(to_scores.shape)
@@ -206,4 +225,5 @@ def _(g: Array, y: Array, e: Array, sums: Array, q: Array, k: Array, v: Array) -
         to_k[b, :, j] += to_scores.mT @ asked[b, :, i]
         to_v[b, :, j] += weights.mT @ share[b, :, i]
     to_asked *= channels**-0.5
-    return _unfolded(to_asked, heads), _unfolded(to_k, groups), _unfolded(to_v, groups)
+    to_q = _apart(_unfolded(to_asked, heads), heads)
+    return to_q, _apart(_unfolded(to_k, groups), groups), _apart(_unfolded(to_v, groups), groups)

@@ -216,9 +216,11 @@ def _gated(shapes: Shapes, attrs: Attrs) -> Shape:
 
 
 def _split(shapes: Shapes, attrs: Attrs) -> Shape:
-    (batch, n, width), heads, turn = shapes[0], index(attrs["heads"]), attrs["turn"]
-    if heads < 1 or width % heads or width % 2 or _numbers(turn, "turn", (np.ndarray,)).shape != (n, width):
-        raise ValueError(f"{heads} heads, and angles that do not fit {shapes[0]}")
+    (batch, n, width), heads, turn = shapes[0], index(attrs["heads"]), attrs.get("turn")
+    if heads < 1 or width % heads:
+        raise ValueError(f"{heads} heads of {width} channels")
+    if turn is not None and (width % 2 or _numbers(turn, "turn", np.ndarray).shape != (n, width)):
+        raise ValueError(f"angles that do not fit {shapes[0]}")
     return (batch, heads, n, width // heads)
 
 
@@ -229,7 +231,7 @@ def _attended(shapes: Shapes, attrs: Attrs) -> Shape:
         raise ValueError(f"keys of {keys} and values of {values} for {shapes[0]}")
     if not groups or heads % groups or n > m:
         raise ValueError(f"{heads} heads of {n} queries for {groups} of {m} keys")
-    return (batch, heads, n, values[-1])
+    return (batch, n, heads * values[-1])
 
 
 SHAPES: dict[str, Infer] = {
@@ -252,7 +254,7 @@ SHAPES: dict[str, Infer] = {
     "rms_norm": _normed,
     "swiglu": _gated,
     "fused_cross_entropy": _loss,
-    "rotated_heads": _split,
+    "heads_apart": _split,
     "causal_attention": _attended,
 }
 
@@ -272,7 +274,7 @@ SAVED: dict[str, Callable[[Shapes, Shape], list[Sequence[int | None]]]] = {  # N
     "rms_norm": lambda shapes, y: [(*y[:-1], 1)],
     "swiglu": lambda shapes, y: [y],
     "fused_cross_entropy": lambda shapes, y: [shapes[0], shapes[0][:1]],
-    "causal_attention": lambda shapes, y: [(y[0], None), (*shapes[1][:2], y[1] // shapes[1][1] * y[2])],
+    "causal_attention": lambda shapes, y: [(y[0], None), (*shapes[1][:2], shapes[0][1] // shapes[1][1] * y[1])],
 }
 
 

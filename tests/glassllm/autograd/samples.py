@@ -299,13 +299,15 @@ SAMPLES: dict[str, list[Sample]] = {
         of(normal(2, 5) - 200, targets=(4, 0)),
         of(strided(normal(3, 4)) + np.array([[0.0], [-200.0], [200.0]]), targets=[3, 2, 1]),
     ],
-    "rotated_heads": [
+    "heads_apart": [
         of(normal(1, 3, 4), heads=1, turn=np.stack([COS, SIN], -1).reshape(3, 4)),
         of(normal(2, 3, 4), heads=2, turn=normal(3, 4)),
         of(strided(normal(2, 3, 8)), heads=2, turn=strided(normal(3, 8))),
         of(normal(3, 2, 4).transpose(1, 0, 2), heads=1, turn=normal(3, 8)[:, :4]),
         of(turned(normal(2, 3, 4)), heads=1, turn=turned(normal(3, 4))),
         of(normal(0, 3, 4), heads=2, turn=normal(3, 4)),
+        of(normal(2, 3, 6), heads=2, turn=None),
+        of(strided(normal(2, 3, 4)), heads=4),
     ],
     "causal_attention": [
         of(normal(1, 1, 2, 2), normal(1, 1, 2, 2), normal(1, 1, 2, 2)),

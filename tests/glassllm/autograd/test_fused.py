@@ -18,7 +18,7 @@ from glassllm.autograd import (
     transpose,
 )
 from glassllm.autograd.ops import OPS, fused
-from glassllm.nn import keys_ahead, rope_angles, split_heads, turns
+from glassllm.nn import join_heads, keys_ahead, rope_angles, split_heads, turns
 
 TOLERANCE = {np.float64: 1e-10, np.float32: 1e-5}  # of each array's largest element
 
@@ -31,16 +31,18 @@ def causal_attention(q, k, v):
     repeats = q.shape[1] // k.shape[1]
     scores = matmul(q, transpose(repeat_kv(k, repeats), (0, 1, 3, 2))) * q.shape[-1] ** -0.5
     weights = softmax(masked_fill(scores, keys_ahead(q.shape[2], k.shape[2]), -np.inf))
-    return matmul(weights, repeat_kv(v, repeats))
+    return join_heads(matmul(weights, repeat_kv(v, repeats)))
 
 
-def rotated_heads(x, heads, turn):
+def heads_apart(x, heads, turn=None):
+    if turn is None:
+        return split_heads(x, heads)
     channels = turn.shape[1] // heads
     return rope(split_heads(x, heads), turn[:, :channels:2], turn[:, 1:channels:2])
 
 
 TWINS = {
-    "rotated_heads": rotated_heads,
+    "heads_apart": heads_apart,
     "rms_norm": rms_norm,
     "swiglu": lambda gate, up: silu(gate) * up,
     "fused_cross_entropy": cross_entropy,
@@ -88,9 +90,10 @@ CASES = {
     "loss of certainties": ("fused_cross_entropy", (far_apart(7, 5),), {"targets": np.arange(7) % 5}),
     "loss where half is ruled out": (
         "fused_cross_entropy", (np.where(np.arange(6) % 2, -np.inf, normal(4, 6)),), {"targets": [0, 2, 4, 0]}),
-    **{f"{h} rotated heads at {n}": ("rotated_heads", (normal(2, n, 6 * h),),
+    **{f"{h} rotated heads at {n}": ("heads_apart", (normal(2, n, 6 * h),),
                                      {"heads": h, "turn": turns(*rope_angles(6, n, 10.0), h)})
        for h, n in [(1, 1), (3, 5), (2, 70)]},
+    "heads apart": ("heads_apart", (normal(2, 3, 12),), {"heads": 4}),
     **{f"attention of {n}": ("causal_attention", heads(2, n, n, 4, 2, 6), {})
        for n in (1, 2, 63, 64, 65, 100, 130)},
     **{f"attention of {n} in {m}": ("causal_attention", heads(2, n, m, 4, 2, 6), {})
@@ -150,7 +153,7 @@ def test_a_key_that_is_not_finite_spoils_no_earlier_query():
     k[0, 0, 40], k[0, 0, 66] = np.inf, np.nan
     with np.errstate(invalid="ignore"):
         y = OPS["causal_attention"](q, k, v)
-    assert np.isfinite(y[:, :, :40]).all()
+    assert np.isfinite(y[:, :40]).all()
 
 
 @pytest.mark.parametrize("shapes", [
@@ -172,4 +175,4 @@ def test_losses_without_rows():
 @pytest.mark.parametrize("shape", [(1, 4), (4, 4), (3, 2)])
 def test_angles_of_another_shape_are_refused(shape):
     with pytest.raises(ValueError, match="3 positions of 4 channels"):
-        OPS["rotated_heads"](normal(2, 3, 4), heads=1, turn=normal(*shape))
+        OPS["heads_apart"](normal(2, 3, 4), heads=1, turn=normal(*shape))

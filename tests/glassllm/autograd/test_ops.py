@@ -67,14 +67,20 @@ def rope(x, cos, sin):
     return out
 
 
+def heads_apart(x, heads, turn=None):
+    x = x if turn is None else rope(x, turn[:, ::2], turn[:, 1::2])
+    return np.stack(np.split(x, heads, axis=-1), axis=1)
+
+
 def causal_attention(q, k, v):
     """One query at a time."""
-    out = np.zeros((*q.shape[:3], v.shape[-1]))
+    batch, heads, n, _ = q.shape
+    out = np.zeros((batch, n, heads, v.shape[-1]))
     for b, h, i in np.ndindex(q.shape[:3]):
         group, seen = h // (q.shape[1] // k.shape[1]), k.shape[2] - q.shape[2] + i + 1
         scores = k[b, group, :seen] @ q[b, h, i] / np.sqrt(q.shape[-1])
-        out[b, h, i] = softmax(scores) @ v[b, group, :seen]
-    return out
+        out[b, i, h] = softmax(scores) @ v[b, group, :seen]
+    return out.reshape(batch, n, heads * v.shape[-1])
 
 
 EXPECTED = {
@@ -114,9 +120,7 @@ EXPECTED = {
     ),
     "swiglu": lambda gate, up: up * gate / (1 + np.exp(-gate)),
     "fused_cross_entropy": cross_entropy,
-    "rotated_heads": lambda x, heads, turn: np.stack(
-        np.split(rope(x, turn[:, ::2], turn[:, 1::2]), heads, axis=-1), axis=1
-    ),
+    "heads_apart": heads_apart,
     "causal_attention": causal_attention,
 }
 
