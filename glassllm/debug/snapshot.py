@@ -99,6 +99,13 @@ class GradientState:
     def is_final(self) -> bool:
         return self.takes and 0 < self.edges == self.delivered
 
+    @property
+    def sign(self) -> str:
+        """`●` final, `◐` k of n, `○` not reached, `–` wants none."""
+        if not self.takes:
+            return "–"
+        return "●" if self.is_final else "◐" if self.delivered else "○"
+
 
 @dataclass(frozen=True, slots=True)
 class Health:

@@ -86,9 +86,7 @@ def _is_stream(tape: Tape, row: Row) -> bool:
 
 def circle(state: GradientState) -> str:
     """`● 1/1 final`, `◐ 1/2`, `○ 0/2`"""
-    if state.is_final:
-        return f"● {state.delivered}/{state.edges} final"
-    return f"{'◐' if state.delivered else '○'} {state.delivered}/{state.edges}"
+    return f"{state.sign} {state.delivered}/{state.edges}{' final' * state.is_final}"
 
 
 def at_place(places: Places, axes: Axes, at: Position) -> Said:

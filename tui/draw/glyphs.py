@@ -5,18 +5,11 @@ from glassllm.debug.snapshot import GradientState
 RECORDED, NOT_YET = "■", "□"
 FORWARD, BACKWARD, SELECTED = "▶", "◀", "▷"
 FOLDED, OPEN = "▸", "▾"
-FAULT = "!"
 
 
 def gradient_glyph(state: GradientState) -> tuple[str, str]:
-    """The circle of a gradient's state and the colour token it has."""
-    if not state.takes:
-        return "–", "faint"
-    if state.is_final:
-        return "●", "bwd"
-    if state.delivered:
-        return "◐", "bwd"
-    return "○", "faint"
+    """The sign of a gradient's state and the colour token it has."""
+    return state.sign, "bwd" if state.takes and state.delivered else "faint"
 
 
 def of_edges(state: GradientState) -> str:
