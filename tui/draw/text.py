@@ -138,19 +138,3 @@ def _visible(character: str) -> str:
     if category in ("Cc", "Cf", "Cs", "Zl", "Zp"):
         return "�"
     return character
-
-
-def splice(row: Row, at: int, piece: Row) -> Row:
-    """The row with the cells from `at` on replaced by `piece`; its width stays."""
-    end = at + row_width(piece)
-    left: Row = []
-    right: Row = []
-    x = 0
-    for text, style, _ in row:
-        size = cell_len(text)
-        if x < at:
-            left.append(Segment(split_text(text, at - x)[0] if x + size > at else text, style))
-        if x + size > end:
-            right.append(Segment(split_text(text, end - x)[1] if x < end else text, style))
-        x += size
-    return [*left, *piece, *right]

@@ -25,11 +25,6 @@ class Arrangement:
     is_too_small: bool = False
 
     @property
-    def rows_below(self) -> int:
-        """Rows under the panels: blank, rules, tokens, status, keys."""
-        return self.has_blank + self.rules + self.has_tokens + 2
-
-    @property
     def tensor_column(self) -> int:
         """Where the tensor panel's text begins: a gutter after each column, and the panel's padding."""
         return self.events + self.graph + 3

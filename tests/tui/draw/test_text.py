@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from rich.segment import Segment
 
 from tui.draw.palette import Palette
-from tui.draw.text import Span, clean, cut, fit, pad, row_width, splice, text_row
+from tui.draw.text import Span, clean, cut, pad, row_width, text_row
 
 PALETTE = Palette()
 
@@ -74,12 +73,3 @@ def test_control_is_shown_not_sent(text, shown):
 def test_padding_knows_wide_characters():
     assert pad("日本", 5) == "日本 "
     assert pad("語", 3, "right") == " 語"
-
-
-@given(st.text(max_size=20), st.integers(0, 25), st.text("xy語", max_size=5))
-def test_splicing_keeps_the_width(text, at, piece):
-    row = fit([Segment(clean(text))], 30, PALETTE)
-    spliced = splice(row, at, [Segment(piece)] if cell_len(piece) + at <= 30 else [])
-    assert row_width(spliced) == 30
-    if piece and cell_len(piece) + at <= 30:
-        assert piece in text_of(spliced)
