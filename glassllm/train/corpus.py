@@ -30,9 +30,7 @@ class Corpus:
 
     train: Array  # (N,) int64
     valid: Array | None  # (M,) int64, the end of the text; None: the text is too short to keep some back
-    unknown: dict[
-        str, int
-    ]  # characters the tokenizer lacks, the most frequent first, and how often they stand there
+    unknown: dict[str, int]  # how often each character the tokenizer lacks stands there, the most frequent first
 
     @property
     def characters_unknown(self) -> int:

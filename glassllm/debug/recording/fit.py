@@ -19,12 +19,8 @@ from .shapes import is_saved, result_shape
 from .specs import Manifest, RowSpec, TraversalSpec
 
 LOGITS = "logits"
-INDEXED = (
-    "embedding",
-    "cross_entropy",
-    "fused_cross_entropy",
-    "getitem",
-)  # ops whose attributes have to lie in range
+INDEXED = ("embedding", "cross_entropy", "fused_cross_entropy", "getitem")
+"""Ops whose attributes have to lie in range."""
 VOCABULARY = (16 << 20, 1 << 20)  # bytes and texts
 NUMPY_FAULTS = (ValueError, TypeError, IndexError, KeyError, OverflowError, MemoryError)
 
