@@ -35,15 +35,15 @@ class VisitRecord:
 
 
 class Records(Sequence[VisitRecord]):
-    """The visits pulled, kept as columns: a hundred thousand objects would be a burden to look through."""
+    """The visits pulled. They are held in an array, since the garbage collector looks through every list."""
 
-    def __init__(self) -> None:
+    def __init__(self, order: Sequence[int]):
         self.rows = array("i")
-        self.grads: list[Array | None] = []
-        self.contributions: list[tuple[Array | None, ...]] = []
+        self._order = order
+        self._held = np.empty(len(order), object)  # a visit's gradient and what it sent
 
     def __len__(self) -> int:
-        return len(self.contributions)
+        return len(self.rows)
 
     @overload
     def __getitem__(self, visit: int) -> VisitRecord: ...
@@ -53,12 +53,24 @@ class Records(Sequence[VisitRecord]):
         if isinstance(visit, slice):
             return [self[k] for k in range(*visit.indices(len(self)))]
         visit = range(len(self))[visit]
-        return VisitRecord(self.rows[visit], self.grads[visit], self.contributions[visit])
+        grad, *sent = self._held[visit]
+        return VisitRecord(self.rows[visit], grad, tuple(sent))
 
-    def append(self, row: int, grad: Array | None, contributions: tuple[Array | None, ...]) -> None:
-        self.rows.append(row)
-        self.grads.append(grad)
-        self.contributions.append(contributions)
+    def gradient(self, visit: int) -> Array | None:
+        """What the visit had."""
+        found: Array | None = self._held[visit][0]
+        return found
+
+    def contribution(self, visit: int, slot: int) -> Array | None:
+        """What it sent to one input of its op."""
+        found: Array | None = self._held[visit][1 + slot]
+        return found
+
+    def append(self, grad: Array | None, contributions: tuple[Array | None, ...]) -> VisitRecord:
+        visit = len(self)
+        self._held[visit] = (grad, *contributions)
+        self.rows.append(self._order[visit])
+        return self[visit]
 
 
 class Traversal:
@@ -68,7 +80,7 @@ class Traversal:
         self.plan = plan
         self.seed = seed
         self.fresh = fresh
-        self.records = Records()
+        self.records = Records(plan.order)
         self._sums: dict[int, list[Array | None]] = {}  # of a row's first SUMMED contributions, 2 · SUMMED, …
         reached = plan.reach()
         self._steps: Iterator[graph.Visit] = graph.backward_steps(reached.root, seed, reached)
@@ -99,9 +111,9 @@ class Traversal:
         number = len(self.records)
         expected = self.plan.place(number)
         assert visit.place is expected, f"expected a visit of {expected}, got {visit.place}"
-        self.records.append(self.plan.order[number], visit.grad, visit.contributions)
+        record = self.records.append(visit.grad, visit.contributions)
         self._keep_sums(number)
-        return self.records[number]
+        return record
 
     def _keep_sums(self, visit: int) -> None:
         """Keep the sums of rows that have got SUMMED more contributions in this visit."""
@@ -114,7 +126,7 @@ class Traversal:
     def contribution(self, edge: int) -> Array | None:
         """What came by an edge whose visit has been pulled."""
         visit, slot = self.plan.sender(edge)
-        return self.records.contributions[visit][slot]
+        return self.records.contribution(visit, slot)
 
     def gradient(self, row: int, delivered: int) -> Array | None:
         """The sum of the first `delivered` contributions into `row`, bit for bit as the traversal sums them."""
@@ -122,7 +134,7 @@ class Traversal:
             return None
         visit = self.plan.visit_of(row)
         if visit is not None and visit < len(self.records) and delivered == self.plan.edge_count(row):
-            return self.records.grads[visit]
+            return self.records.gradient(visit)
         return self.seed if row == self.plan.root else self._sum(row, delivered)
 
     def _sum(self, row: int, delivered: int) -> Array | None:
@@ -132,7 +144,7 @@ class Traversal:
             visit, slot = self.plan.sender(edge)
             if visit >= len(self.records):
                 break
-            array = self.records.contributions[visit][slot]
+            array = self.records.contribution(visit, slot)
             if array is not None:
                 total = array if total is None else np.asarray(total + array)
         return total

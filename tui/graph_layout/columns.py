@@ -2,8 +2,36 @@
 
 from array import array
 from collections.abc import Sequence
+from typing import overload
 
 from glassllm.debug.snapshot import TapeView
+
+
+class Texts(Sequence[str]):
+    """Texts of which many are the same."""
+
+    def __init__(self) -> None:
+        self._codes = array("i")
+        self._known: dict[str, int] = {}
+        self._texts: list[str] = []
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    @overload
+    def __getitem__(self, i: int) -> str: ...
+    @overload
+    def __getitem__(self, i: slice) -> Sequence[str]: ...
+    def __getitem__(self, i: int | slice) -> str | Sequence[str]:
+        if isinstance(i, slice):
+            return [self[k] for k in range(*i.indices(len(self)))]
+        return self._texts[self._codes[i]]
+
+    def append(self, text: str) -> None:
+        code = self._known.setdefault(text, len(self._texts))
+        if code == len(self._texts):
+            self._texts.append(text)
+        self._codes.append(code)
 
 
 class Columns:
@@ -12,8 +40,8 @@ class Columns:
     def __init__(self, tape: TapeView):
         self.forward = array("i", tape.forward)
         self.rows = tape.rows
-        self.names: list[str] = []
-        self.scopes: list[str] = []
+        self.names = Texts()
+        self.scopes = Texts()
         self.is_event = bytearray()
         self.is_note = bytearray()
         self._inputs = array("i")
