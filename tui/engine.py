@@ -47,7 +47,7 @@ class Activity:
 
 
 class Engine:
-    """Owns the session and the thread it lives on.
+    """Owns the session, whatever else computes beside it, and the thread they live on.
 
     `build()` makes the session, `perform(session, request)` runs one command on it and returns a snapshot, or
     None for the session's own; both may be generators as `Work` may. `post` is called on the engine thread.
@@ -66,6 +66,7 @@ class Engine:
         self._perform = perform
         self._clock = clock
         self._session: Session | None = None
+        self._bench: dict[str, Any] = {}
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         self._ids = numbers(1)
         self._versions = numbers(1)
@@ -194,6 +195,12 @@ class Engine:
             raise ValueError("nothing is open")
         return self._session
 
+    @property
+    def bench(self) -> dict[str, Any]:
+        """What else lives on this thread, by name: a tree of continuations, a run of training."""
+        self.assert_engine_thread()
+        return self._bench
+
     def _run(self) -> None:
         self.assert_engine_thread()
         while (task := self._take()) is not None:
@@ -203,6 +210,7 @@ class Engine:
                 self._park(task)
             else:
                 self._advance(task)
+            time.sleep(0)  # whoever waits for the interpreter, the screen above all, goes first
 
     def _take(self) -> Task | None:
         """Wait for the most urgent task; None once closed."""
