@@ -189,6 +189,13 @@ def causal_attention(q: Array, k: Array, v: Array) -> tuple[Array, Array, Array]
     if n > m:
         raise ValueError(f"{n} queries are the last of at least as many keys, got {m}")
     repeats = heads // groups
+    if n == 1:  # the step of a generation: one block, nothing ahead
+        scores = (q * channels**-0.5).reshape(batch, groups, repeats, channels) @ k.mT
+        e = np.empty_like(scores)
+        sums, _ = _exponentials(scores, e)
+        mixed = e @ v
+        mixed /= sums[..., np.newaxis]
+        return mixed.reshape(batch, 1, heads * v.shape[-1]), e.reshape(batch, heads * m), sums
     blocks = _blocks(batch, groups, repeats, n, m)
     asked = _folded(q, groups)  # (B, K, n·r, c)
     asked *= channels**-0.5
@@ -197,8 +204,7 @@ def causal_attention(q: Array, k: Array, v: Array) -> tuple[Array, Array, Array]
     e = np.empty((batch, blocks[-1].kept.stop if blocks else 0), q.dtype)
     for b, i, j, kept in blocks:
         scores = asked[b, :, i] @ k[b, :, j].mT
-        if n > 1:
-            _hide_ahead(scores, repeats)
+        _hide_ahead(scores, repeats)
         weights = e[b, kept].reshape(scores.shape)
         sums[b, :, i], _ = _exponentials(scores, weights)
         np.matmul(weights, v[b, :, j], out=mixed[b, :, i])

@@ -19,8 +19,10 @@ def _rows(a: Array) -> Array:
 
 def _times_matrix(a: Array, matrix: Array) -> Array:
     """(..., k) times (k, m) -> (..., m)."""
-    rows: Array = _rows(a) @ matrix if a.ndim > 2 else a @ matrix
-    return rows.reshape(*a.shape[:-1], matrix.shape[1])
+    if math.prod(a.shape[:-2]) == 1:  # one product as it is
+        return np.matmul(a, matrix)
+    product: Array = _rows(a) @ matrix
+    return product.reshape(*a.shape[:-1], matrix.shape[1])
 
 
 def _to_matrix(a: Array, g: Array, matrix: Array) -> Array:
