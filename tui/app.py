@@ -37,6 +37,8 @@ USER_FAULTS = ("CommandError", "CheckpointError")
 """Exceptions whose text is meant for the person at the keys; all others are failures of ours."""
 
 STATISTICS = "statistics"
+COLLECTED = (5_000, 10, 20)
+"""How often garbage is looked for: more seldom than Python does, as a frame leaves much behind and few cycles."""
 
 
 def perform(session: "Session", request: Request) -> object:
@@ -52,6 +54,7 @@ def opening(build: Callable[[], object]) -> Generator[object, None, object]:
     session: Any = (yield from outcome) if isinstance(outcome, Generator) else outcome
     yield from session.preparing()
     gc.freeze()  # what is there by now stays; looking it through for garbage would hold up frames
+    gc.set_threshold(*COLLECTED)
     return session
 
 

@@ -108,10 +108,12 @@ def _engine_at_rest() -> Iterator[None]:
 def _settings_restored() -> Iterator[None]:
     """What the screen needs of the process is its own matter only while it is open."""
     environment, interval = {name: os.environ.get(name) for name in OF_TEXTUAL}, sys.getswitchinterval()
+    threshold = gc.get_threshold()
     try:
         yield
     finally:
         gc.unfreeze()
+        gc.set_threshold(*threshold)
         sys.setswitchinterval(interval)
         for name, value in environment.items():
             os.environ.pop(name, None)
