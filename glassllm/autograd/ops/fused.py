@@ -119,10 +119,9 @@ def heads_apart(x: Array, *, heads: int, turn: Array | None = None) -> Array:
 
     Without a turn the heads are only taken apart.
     """
-    batch, n, width = x.shape
     if turn is not None:
-        if turn.shape != (n, width):
-            raise ValueError(f"angles of shape {turn.shape} for {n} positions of {width} channels")
+        if turn.shape != x.shape[1:]:
+            raise ValueError(f"angles of shape {turn.shape} for positions and channels {x.shape[1:]}")
         x = (_pairs(x) * _pairs(turn)).view(x.dtype)
     return _apart(x, heads)
 

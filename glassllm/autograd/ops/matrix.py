@@ -19,10 +19,11 @@ def _rows(a: Array) -> Array:
 
 def _times_matrix(a: Array, matrix: Array) -> Array:
     """(..., k) times (k, m) -> (..., m)."""
-    if math.prod(a.shape[:-2]) == 1:  # one product as it is
-        return np.matmul(a, matrix)
-    product: Array = _rows(a) @ matrix
-    return product.reshape(*a.shape[:-1], matrix.shape[1])
+    if math.prod(a.shape[:-2]) == 1:
+        product: Array = a @ matrix
+        return product
+    rows: Array = _rows(a) @ matrix
+    return rows.reshape(*a.shape[:-1], matrix.shape[1])
 
 
 def _to_matrix(a: Array, g: Array, matrix: Array) -> Array:
