@@ -264,9 +264,14 @@ def show(path: Path, options: argparse.Namespace) -> int:
     return app.return_code or 0
 
 
+def pressed(text: str) -> list[str]:
+    """The keys named with spaces between; `27n` is a count and its key, pressed one after another."""
+    return [key for word in text.split() for key in (word if re.fullmatch(r"\d+[^\d\s]", word) else [word])]
+
+
 def draw(path: Path, options: argparse.Namespace) -> int:
     """Press the keys on a screen nobody sees and write what it shows."""
-    picture, keys = Path(options.screenshot), (options.keys or "").split()
+    picture, keys = Path(options.screenshot), pressed(options.keys or "")
     if picture.suffix not in (".svg", ".txt"):
         refuse(f"{picture}: a screenshot is a .svg or a .txt file; give it one of these names")
     from . import terminal
@@ -278,7 +283,7 @@ def draw(path: Path, options: argparse.Namespace) -> int:
     from .scripted import screenshot
 
     if (key := unknown_key(keys)) is not None:
-        refuse(f"--keys: {key} is no key; name them like n, 3, enter, ctrl+e, with spaces between")
+        refuse(f"--keys: {key} is no key; name them like n, 27n, enter, ctrl+e, with spaces between")
     app = GlassApp(
         path,
         options.text,

@@ -306,3 +306,11 @@ def test_an_interrupt_from_outside():
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (130, b"")
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [("n n c", ["n", "n", "c"]), ("27n enter", ["2", "7", "n", "enter"]), ("3 @ 10", ["3", "@", "10"]), ("", [])],
+)
+def test_keys_are_named_with_spaces_and_counts_stand_before_theirs(text: str, keys: list[str]) -> None:
+    assert cli.pressed(text) == keys
