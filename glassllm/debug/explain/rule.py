@@ -62,7 +62,15 @@ def _formulas(focus: Focus) -> RuleLines:
         backward = "∂L/∂x = Σ of its contributions" if focus.state.takes else "takes no gradient"
         return RuleLines(row.name, kind, "given, not computed", backward)
     rule = formula(row.name)
-    return RuleLines(row.name, rule.words, rule.forward, rule.backward)
+    words = _axis_words(focus) if row.name in DISTRIBUTIONS else rule.words
+    return RuleLines(row.name, words, rule.forward, rule.backward)
+
+
+def _axis_words(focus: Focus) -> str:
+    """`over keys`: the axis that a distribution is over, by its name."""
+    at = focus.row.attrs.get("axis", -1) % max(focus.row.array.ndim, 1) - (focus.row.array.ndim - focus.value.ndim)
+    name = focus.axes[at].name if 0 <= at < len(focus.axes) else ""
+    return f"over {name}s" if name.isalpha() and name != "vocabulary" else f"over {name or 'an axis'}"
 
 
 def _is_inside(cell: Cell, array: Array) -> bool:

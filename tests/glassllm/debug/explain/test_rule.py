@@ -106,3 +106,10 @@ def test_every_cell_of_every_row_of_a_model_can_be_said(session):
             lines = rule_lines(focus, cell)
             assert lines.numbers.endswith(f"= {lines.value}"), row
             assert bool(lines.gradients) == (row.kind == "node" and focus.gradient is not None), row
+
+
+def test_a_distribution_names_the_axis_it_is_over(session, attention):
+    weights = next(e.row for e in session.tape.events if e.step == "attn.softmax")
+    session.selection = weights
+    assert rule_lines(session.snapshot().focus, None).words == "over keys"
+    assert rule_lines(focus_at_end(attention, "softmax"), None).words == "over axis 3"
