@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from glassllm.debug.snapshot import Snapshot, TapeView
 
     from .screens.debug import DebugScreen
+    from .screens.room import Room
 
 USER_FAULTS = ("CommandError", "CheckpointError")
 """Exceptions whose text is meant for the person at the keys; all others are failures of ours."""
@@ -39,6 +40,8 @@ USER_FAULTS = ("CommandError", "CheckpointError")
 STATISTICS = "statistics"
 COLLECTED = (5_000, 10, 20)
 """How often garbage is looked for: more seldom than Python does, as a frame leaves much behind and few cycles."""
+TO_DEBUG = "debug "
+"""How requests are named that open something from another screen in the debugger."""
 
 
 def perform(session: "Session", request: Request) -> object:
@@ -62,7 +65,8 @@ class GlassApp(App[None]):
     """`path` is opened on the engine thread after the first frame; `refusal` is set where it cannot be.
 
     A user's program takes `arguments`, and `root` names the variable of it to open. `theme` and `colors` go
-    before those of `settings`; `faults` say what in these could not be used.
+    before those of `settings`; `faults` say what in these could not be used. `corpus` is the text to train on,
+    the sample's own where none is given; `folder` is where runs are saved, the current one where none is given.
     """
 
     CSS_PATH = "app.tcss"
@@ -82,6 +86,8 @@ class GlassApp(App[None]):
         log_file: Path | None = None,
         arguments: Sequence[str] = (),
         root: str | None = None,
+        corpus: Path | None = None,
+        folder: Path | None = None,
     ):
         self.settings = replace(settings, theme=theme or settings.theme, color=colors or settings.color)
         self.palette = self.settings.palette
@@ -90,13 +96,24 @@ class GlassApp(App[None]):
         self.refusal = ""
         self._text, self._ids = text, ids
         self._arguments, self._root = arguments, root
+        self._corpus, self._folder = corpus, folder
         self._faults = faults
         self._log_file = log_file
         self.register_theme(chrome(self.palette))
         self.theme = "glass"
-        self.engine = Engine(self.post_message, partial(opening, build or self._open), perform)
+        self.engine = Engine(self.post_message, partial(self._opening, build or self._open), perform)
+        self._debugger: DebugScreen | None = None
+        self._rooms: dict[str, Room] = {}  # those that have been gone to
         self._version = 0
         self._counted: TapeView | None = None
+
+    def _opening(self, build: Callable[[], object]) -> Generator[object, None, object]:
+        """Open, and keep what was run for the other screens; on the engine thread."""
+        session = yield from opening(build)
+        from .screens.bench import keep_run
+
+        keep_run(self.engine, session)
+        return session
 
     def _open(self) -> object:
         """On the engine thread: numpy, the engine and the panels are imported while the first frame stands."""
@@ -147,10 +164,47 @@ class GlassApp(App[None]):
 
     @property
     def debugger(self) -> "DebugScreen":
-        """The debug screen, also while something lies over it."""
-        from .screens.debug import DebugScreen
+        """The debug screen, also while something lies over it or another is shown."""
+        assert self._debugger is not None, "nothing is open yet"
+        return self._debugger
 
-        return next(screen for screen in self.screen_stack if isinstance(screen, DebugScreen))
+    async def show_screen(self, name: str) -> None:
+        """Show the debugger, or a room beside it; what was there goes on, and is there again later."""
+        shown: DebugScreen | Room = self.debugger
+        if name != "debug":
+            if name not in self._rooms:
+                self._rooms[name] = self._room(name)
+                self.install_screen(self._rooms[name], name)
+            shown = self._rooms[name]
+        if self.screen is not shown and not isinstance(self.screen, Overlay):
+            await self.switch_screen(shown)
+            shown.lay_out()
+
+    def _room(self, name: str) -> "Room":
+        if name == "train":
+            from .screens.train import TrainScreen
+
+            room: Room = TrainScreen(self.palette, self.path.name, self.engine, self._corpus, self._folder)
+            return room
+        from .screens.generate import GenerateScreen
+
+        return GenerateScreen(self.palette, self.path.name, self.engine)
+
+    def room_of(self, request: Request) -> "Room | None":
+        """The room whose command this is."""
+        return self._rooms.get(request.name.partition(" ")[0])
+
+    def open_run(self, make: Callable[[], Any], name: str) -> None:
+        """Record the run that `make` gives on the engine thread, and show it in the debugger."""
+
+        def build() -> object:
+            from glassllm.debug.session import Session
+
+            run = make()
+            tape, facts = run.record()
+            return Session(tape, facts, run)
+
+        self.engine.open(partial(opening, build), f"{TO_DEBUG}{name}")
 
     async def on_snapshot_ready(self, message: SnapshotReady) -> None:
         if not self._version:
@@ -161,6 +215,8 @@ class GlassApp(App[None]):
             self.debugger.take(message.snapshot)
         if message.is_last:
             self.debugger.answered(message.request)
+            if message.request is not None and message.request.name.startswith(TO_DEBUG):
+                await self.show_screen("debug")
 
     def _meet(self, snapshot: "Snapshot") -> None:
         """Have the statistics of a new recording taken, between commands; show what ended its program."""
@@ -171,7 +227,10 @@ class GlassApp(App[None]):
                 self.push_screen(ProgramFaultScreen(self.palette, snapshot.run.fault))
 
     def on_job_done(self, message: JobDone) -> None:
-        if message.job.name == STATISTICS:
+        if (room := self.room_of(message.job)) is not None:
+            room.done(message)
+            self._say_who_works()
+        elif message.job.name == STATISTICS:
             self.debugger.take_statistics()
             if isinstance(self.screen, Overlay):
                 self.screen.place()
@@ -182,14 +241,23 @@ class GlassApp(App[None]):
         from .screens.debug import DebugScreen
 
         screen = DebugScreen(self.palette, self.path.name, self.engine, self.settings, self._faults)
+        self._debugger = screen
+        self.install_screen(screen, "debug")
         self.set_keymap(keymap(screen.key_table))
         await self.switch_screen(screen)
 
     def on_job_progress(self, message: JobProgress) -> None:
-        if self._version and message.job.name != STATISTICS:
+        if (room := self.room_of(message.job)) is not None:
+            room.progress(message)
+            self._say_who_works()
+        elif self._version and message.job.name != STATISTICS:
             self.debugger.progress(message)
         elif isinstance(self.screen, LoadingScreen):
             self.screen.progress(message)
+
+    def _say_who_works(self) -> None:
+        if self.screen is self._debugger:
+            self._debugger.frame()
 
     def action_stop_opening(self) -> None:
         """Stop what is being opened, at its next op."""
@@ -201,6 +269,9 @@ class GlassApp(App[None]):
             self.refusal = f"{self.path}: stopped before anything was recorded"
             self.exit(return_code=2)
             return
+        if (room := self.room_of(message.job)) is not None:
+            room.stopped(message.job)
+            return
         self.debugger.answered(message.job)
         self.debugger.say((("stopped  ", "stop"), (str(message.job), "text")))
 
@@ -209,8 +280,15 @@ class GlassApp(App[None]):
             self._refuse(message)
             return
         self.debugger.answered(message.request)
+        room = self.room_of(message.request)
+        if room is not None:
+            room.failed(message)
         if message.kind in USER_FAULTS:
-            self.debugger.say((("✗ ", "stop"), (message.text, "text")))
+            if room is None:
+                from .screens.overlays import Overlays
+
+                shown = self.screen if isinstance(self.screen, Overlays) else self.debugger
+                shown.say((("✗ ", "stop"), (message.text, "text")))
         else:
             path = log.write(f"{message.request}: {message.text}", message.details, self._log_file)
             self.push_screen(FaultScreen(self.palette, message, path))

@@ -36,6 +36,11 @@ PANELS = {"events": ("rows", "find"), "graph": ("graph", "rows"), "tensor": ("te
 """The groups that are about one panel, and stand in the footer while it has the focus."""
 
 
+def about(panel: str) -> tuple[str, ...]:
+    """The groups of a panel; what has no entry above is a screen, whose own keys are one group of its name."""
+    return PANELS.get(panel, (panel,))
+
+
 @dataclass(frozen=True)
 class Key:
     """One row: what a key does."""
@@ -237,7 +242,7 @@ def bindings() -> list[Binding]:
 
 def footer(panel: str, backward: bool, width: int, keys: Sequence[Key] = KEYS) -> list[Entry]:
     """What fits into `width` columns of the keys for this panel; the last two are the command line and help."""
-    rows = [key for key in keys if key.in_footer and key.group in ("time", *PANELS[panel], "everywhere")]
+    rows = [key for key in keys if key.in_footer and key.group in ("time", *about(panel), "everywhere")]
     entries = [
         Entry(_keys(same, "/"), _footer_word(same[0].topic, backward, width))
         for same in _shared(rows)
@@ -251,7 +256,7 @@ def footer(panel: str, backward: bool, width: int, keys: Sequence[Key] = KEYS) -
 
 def help_sections(panel: str, keys: Sequence[Key] = KEYS) -> list[tuple[str, list[Entry]]]:
     """Title and entries of each part of the help: first what is about this panel, then the rest in order."""
-    here = PANELS[panel]
+    here = about(panel)
     sections = [("this panel", _help_entries(key for key in keys if key.group in here))]
     for group, title in GROUPS.items():
         if group not in here:
@@ -274,7 +279,7 @@ def _shared(rows: Iterable[Key]) -> list[list[Key]]:
 def _keys(same: list[Key], between: str) -> str:
     """The keys of one entry as people write them."""
     names = [name for key in same for name in key.keys.split(",")]
-    is_usual = all(key == BY_ACTION[key.action] for key in same)
+    is_usual = all(key == BY_ACTION.get(key.action) for key in same)
     label = ENTRY_LABELS.get(same[0].command) if is_usual else None
     return label or between.join(LABELS.get(name, name) for name in names)
 

@@ -6,7 +6,7 @@ cannot be done raises CommandError, one line that says what to do instead; the s
 """
 
 import re
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -134,23 +134,23 @@ _TABLE = (
 COMMANDS: dict[str, Command] = {command.name: command for command in _TABLE}
 
 
-def parse(line: str) -> tuple[Command, list[Any]]:
+def parse(line: str, table: Mapping[str, Command] = COMMANDS) -> tuple[Command, list[Any]]:
     """The command of a line and its arguments, read. `10 next` means `next 10`. Raises CommandError."""
     counted = re.fullmatch(r"\s*(\d+)\s*([A-Za-z].*?)\s*", line)
     name, _, rest = (counted[2] if counted else line.strip()).partition(" ")
-    command = _named(name)
+    command = _named(name, table)
     words = _words(command, rest.strip())
     return _read(command, [*words, counted[1]] if counted else words)
 
 
-def _named(name: str) -> Command:
+def _named(name: str, table: Mapping[str, Command] = COMMANDS) -> Command:
     if not name:
         raise CommandError("give a command; ? lists them")
-    if name not in COMMANDS:
-        close = get_close_matches(name, COMMANDS, 2)
+    if name not in table:
+        close = get_close_matches(name, table, 2)
         remedy = f"did you mean {' or '.join(close)}?" if close else "? lists them"
         raise CommandError(f"no command is called {name}; {remedy}")
-    return COMMANDS[name]
+    return table[name]
 
 
 def _words(command: Command, rest: str) -> list[str]:

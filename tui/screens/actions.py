@@ -31,7 +31,7 @@ WORDS = (
     "view",
 )  # fmt: skip
 """What the command line takes besides the session's commands."""
-WITH_WORDS = {"copy": "copy_to", "format": "format"}
+WITH_WORDS = {"copy": "copy_to", "format": "format", "screen": "screen"}
 """What it takes with something behind it, and the action that does it."""
 BUSY_AFTER = 0.15
 """Seconds after which a command that is not answered yet says so."""
@@ -57,7 +57,7 @@ class Actions(Overlays):
     def __init__(self) -> None:
         super().__init__()
         self.is_enlarged = False
-        self.pace = Pace(self, self._play_on, lambda: self.engine.activity.is_idle)
+        self.pace = Pace(self, self._play_on, lambda: self._asked is None)
         self.panel = "events"  # the one that has the focus, or had it last
         self._count = 0
         self._asked: Request | None = None
@@ -300,9 +300,6 @@ class Actions(Overlays):
     def action_redraw(self) -> None:
         self.refresh(layout=True)
         self.app.refresh(repaint=True)
-
-    def action_screen(self) -> None:
-        self.say((("debug is the only screen there is", "muted"),))
 
     def action_quit(self) -> None:
         self.app.exit()

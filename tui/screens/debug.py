@@ -1,6 +1,5 @@
 """The debug screen: composes the panels, hands each the newest snapshot, and shows what it is told."""
 
-import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,7 +8,6 @@ from textual.containers import Horizontal
 
 from glassllm.debug.snapshot import Said, Snapshot
 from tui.draw.palette import Palette
-from tui.draw.text import Span, text_row
 from tui.engine import Engine
 from tui.keys import bindings, remapped
 from tui.messages import JobProgress
@@ -27,8 +25,10 @@ from tui.widgets.tokens import TokenStrip
 from tui.widgets.track import Track
 
 from .actions import Actions
-from .arrangement import SMALLEST, Arrangement, arrange
+from .arrangement import Arrangement, arrange
+from .holding import holding
 from .palette import PaletteCommands
+from .small import small_rows
 
 FIRST_LINE: Said = (
     ("n", "bright"), (" next event   ", "muted"), ("s", "bright"), (" next op   ", "muted"),
@@ -131,7 +131,7 @@ class DebugScreen(Actions):
 
     def activity_words(self) -> str:
         """Who holds the engine, where that is news."""
-        return ""
+        return holding(self.engine.activity)
 
     # Where it shows it
 
@@ -156,10 +156,7 @@ class DebugScreen(Actions):
         self.rule.display, self.rule.styles.height = place.rules > 0, place.rules or 1
         self.tokens.display = place.has_tokens
         self.small.display = place.is_too_small
-        size = f"{self.size.width}x{self.size.height}"
-        words = f"{size} is too small; {SMALLEST[0]}x{SMALLEST[1]} is needed"
-        lines = textwrap.wrap(words, max(self.size.width - 1, 1))
-        self.small.show([text_row([Span(f" {line}")], self.size.width, self._palette, "bg") for line in lines])
+        self.small.show(small_rows(self.size.width, self.size.height, self._palette))
 
     def _show_panels(self, place: Arrangement) -> None:
         columns = {"events": place.events, "graph": place.graph, "tensor": place.tensor}

@@ -3,12 +3,17 @@
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING, cast
 
 from textual.screen import Screen
 
 from glassllm.debug.snapshot import Said, Snapshot
 from tui.keys import Key
+from tui.widgets.header import SCREENS, Header
 from tui.widgets.status import StatusRow
+
+if TYPE_CHECKING:
+    from tui.app import GlassApp
 
 MOST_SAID = 1000  # status lines that the log keeps
 
@@ -19,6 +24,7 @@ class Overlays(Screen[None]):
     snapshot: Snapshot | None
     key_table: Sequence[Key]
     status: StatusRow
+    header: Header
     panel: str
 
     def __init__(self) -> None:
@@ -51,6 +57,18 @@ class Overlays(Screen[None]):
 
         if self.snapshot is not None:
             self.app.push_screen(SourceScreen(self.status.palette, self.snapshot))
+
+    async def action_screen(self, name: str = "") -> None:
+        """Go to a screen by the beginning of its name, without one to the next."""
+        here = SCREENS.index(self.header.current)
+        found = next((each for each in SCREENS if each.startswith(name)), None) if name else None
+        if name and found is None:
+            self.say((("✗ ", "stop"), (f"no screen is called {name}; there are {', '.join(SCREENS)}", "text")))
+            return
+        await cast("GlassApp", self.app).show_screen(found or SCREENS[(here + 1) % len(SCREENS)])
+
+    def on_header_chosen(self, message: Header.Chosen) -> None:
+        self.app.call_later(cast("GlassApp", self.app).show_screen, message.screen)
 
     def action_log(self) -> None:
         from tui.draw.printed import log_listing

@@ -11,6 +11,7 @@ from glassllm.debug.commands import COMMANDS
 from tui.keys import KEYS, Key, bindings, sentence
 
 from .actions import Actions
+from .room import Room, call
 
 TYPED = ("count", "move")
 """Actions that only make sense as keys."""
@@ -35,8 +36,17 @@ def entries(keys: Sequence[Key] = KEYS) -> Iterator[Entry]:
             yield Entry(sentence(key), key.keys.replace(",", " or "), actions[key.action])
 
 
+def entries_of(room: Room) -> Iterator[Entry]:
+    """A room's commands, and below them its keys."""
+    for name, command in room.table.items():
+        yield Entry(name, command.help, f"chosen({name!r})")
+    for key in room.key_table:
+        if key.command not in (*TYPED, "do"):
+            yield Entry(sentence(key), key.keys.replace(",", " or "), call(key))
+
+
 class PaletteCommands(Provider):
-    """What the palette of the debug screen lists."""
+    """What the palette lists on any screen."""
 
     async def discover(self) -> Hits:
         for entry in self._entries():
@@ -51,4 +61,6 @@ class PaletteCommands(Provider):
                 yield Hit(score, matcher.highlight(entry.title), run, help=escape(entry.help))
 
     def _entries(self) -> Iterator[Entry]:
+        if isinstance(self.screen, Room):
+            return entries_of(self.screen)
         return entries(self.screen.key_table) if isinstance(self.screen, Actions) else iter(())

@@ -1,6 +1,6 @@
 """The command line: one row to type in, completions rising from it, a ghost of the rest."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
 from textual.app import ComposeResult
@@ -20,10 +20,10 @@ MOST_COMPLETIONS = 9
 PROMPTS = {"command": ":", "search": "/", "coordinates": "@"}
 
 
-def matching(text: str) -> list[Command]:
+def matching(text: str, table: Mapping[str, Command] = COMMANDS) -> list[Command]:
     """The commands that the first word begins, while it is still being typed."""
     word = text.lstrip()
-    return [] if " " in word else [command for name, command in sorted(COMMANDS.items()) if name.startswith(word)]
+    return [] if " " in word else [command for name, command in sorted(table.items()) if name.startswith(word)]
 
 
 def completion_rows(found: list[Command], chosen: int, width: int, palette: Palette) -> list[Row]:
@@ -48,11 +48,12 @@ def completion_rows(found: list[Command], chosen: int, width: int, palette: Pale
 class CommandNames(Suggester):
     """The ghost text: the first command that what is typed begins."""
 
-    def __init__(self) -> None:
+    def __init__(self, table: Mapping[str, Command]) -> None:
         super().__init__(use_cache=True, case_sensitive=True)
+        self._table = table
 
     async def get_suggestion(self, value: str) -> str | None:
-        found = matching(value) if value.strip() else []
+        found = matching(value, self._table) if value.strip() else []
         return found[0].name if found else None
 
 
@@ -80,10 +81,16 @@ class CommandLine(Vertical):
         Binding("up", "previous", priority=True, show=False),
     ]
 
-    def __init__(self, palette: Palette, entered: Callable[[str, str], Awaitable[None]]):
+    def __init__(
+        self,
+        palette: Palette,
+        entered: Callable[[str, str], Awaitable[None]],
+        table: Mapping[str, Command] = COMMANDS,
+    ):
         super().__init__(id="command-line")
         self.palette = palette
         self.entered = entered
+        self._table = table
         self.kind = "command"
         self._choice = ("", 0)
         self._history: list[str] = []
@@ -98,7 +105,7 @@ class CommandLine(Vertical):
         yield Page(self.palette, "raised", id="completions")
         with Horizontal(id="prompt-row"):
             yield Static(":", id="prompt")
-            yield Line(id="line", compact=True, suggester=CommandNames(), select_on_focus=False)
+            yield Line(id="line", compact=True, suggester=CommandNames(self._table), select_on_focus=False)
 
     def open(self, kind: str, text: str = "") -> None:
         """Show the line with `text` already typed."""
@@ -151,7 +158,7 @@ class CommandLine(Vertical):
         self._complete()
 
     def _found(self) -> list[Command]:
-        return matching(self.query_one(Line).value) if self.kind == "command" else []
+        return matching(self.query_one(Line).value, self._table) if self.kind == "command" else []
 
     def action_take(self) -> None:
         """Complete to the chosen command."""

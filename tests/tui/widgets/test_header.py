@@ -17,7 +17,8 @@ def text(snapshot, width, activity="", name="tiny.npz") -> str:
 def test_forward_it_says_event_and_node(session):
     line = text(run(session, "28 next"), 160)
     assert line.startswith(" tiny.npz    Debug ")
-    facts = line.split("Debug")[1].split("   ")
+    assert line.startswith(" tiny.npz    Debug   Train   Generate  ")
+    facts = line.split("Generate")[1].split("   ")
     said = [fact.strip() for fact in facts if fact.strip()]
     assert said == [
         "forward 29/77", "node 67/175", f"loss {session.facts.loss:.4f}", "grad tracked", "f32", "12 tokens"

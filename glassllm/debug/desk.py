@@ -1,0 +1,172 @@
+"""The desk: the commands of a writer and of a training run, in tables like the debugger's own."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from glassllm.generation import Writer
+from glassllm.train import RunSettings, Training
+
+from .commands import COUNT, Argument, Command
+from .snapshot import CommandError
+
+FRESH = "weights"  # what a run starts from: new, or kept
+
+
+def number(what: str) -> Callable[[str], float]:
+    """A reader of one number."""
+
+    def read(text: str) -> float:
+        try:
+            return float(text.replace("−", "-"))
+        except ValueError:
+            raise CommandError(f"{what} is a number, not {text}") from None
+
+    return read
+
+
+def whole(what: str) -> Callable[[str], int]:
+    """A reader of one whole number."""
+
+    def read(text: str) -> int:
+        if not re.fullmatch(r"\d{1,18}", text):
+            raise CommandError(f"{what} is a whole number, not {text}")
+        return int(text)
+
+    return read
+
+
+def or_off(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """The same reader, and `off` for None."""
+    return lambda text: None if text == "off" else read(text)
+
+
+def on_off(text: str) -> bool:
+    if text not in ("on", "off"):
+        raise CommandError(f"say on or off, not {text}")
+    return text == "on"
+
+
+# A writer
+
+
+def take(writer: Writer, token: str) -> None:
+    """Go on with a token, by its id or by its text."""
+    known = writer.vocabulary
+    if not token.isdigit() and token not in known and f" {token}" not in known:
+        raise CommandError(f"no token is {token}; give its text or its id")
+    number = int(token) if token.isdigit() else known.index(f" {token}" if f" {token}" in known else token)
+    writer.take(number)
+
+
+def again(writer: Writer) -> None:
+    """Draw the next token from the next seed."""
+    writer.reseed(writer.tree.seed + 1)
+    writer.next()
+
+
+def write(writer: Writer) -> Iterator[Any]:
+    return writer.writing()
+
+
+def look(_: object) -> None:
+    """Nothing: the view is the answer."""
+
+
+def setting(name: str) -> Callable[[Writer, Any], None]:
+    return lambda writer, value: writer.set(**{name: value})
+
+
+ONE = (COUNT,)
+WRITER: dict[str, Command] = {
+    command.name: command
+    for command in (
+        Command("next", ONE, Writer.next, "one token on"),
+        Command("back", ONE, Writer.back, "one token back"),
+        Command("first", (), Writer.first, "back to the prompt"),
+        Command("last", (), Writer.last, "to the end of the branch gone last"),
+        Command("write", (), write, "write on to the goal, or to the end of the text"),
+        Command("take", (Argument("TOKEN", str, takes_rest=True),), take, "go on with a token, text or id"),
+        Command("again", (), again, "draw the next token from another seed"),
+        Command("seed", (Argument("N", whole("a seed")),), Writer.reseed, "draw what follows from this seed"),
+        Command("temperature", (Argument("T", number("a temperature")),), setting("temperature"), "above 0"),
+        Command("top-k", (Argument("K|off", or_off(whole("top-k"))),), setting("top_k"), "keep the K likeliest"),
+        Command(
+            "top-p",
+            (Argument("P|off", or_off(number("top-p"))),),
+            setting("top_p"),
+            "keep the fewest that reach P",
+        ),
+        Command("greedy", (Argument("on|off", on_off),), setting("greedy"), "always the likeliest"),
+        Command("prompt", (Argument("TEXT", str, takes_rest=True),), Writer.write_after, "begin with other text"),
+        Command("look", (), look, "say again what there is to see"),
+    )
+}
+
+
+# A training run
+
+
+def run(training: Training) -> Iterator[Any]:
+    return training.running()
+
+
+def step(training: Training, count: int = 1) -> Iterator[Any]:
+    return training.running(count)
+
+
+def text(training: Training, path: str) -> Iterator[Any]:
+    return training.reading(Path(path).expanduser())
+
+
+def set_all(training: Training, line: str) -> None:
+    """`steps=300 lr=1e-3 weights=kept`: each by its name, all at once or none."""
+    changes: dict[str, Any] = {}
+    for word in line.replace(",", " ").split():
+        name, _, value = word.partition("=")
+        if name == FRESH and value in ("new", "kept"):
+            changes["fresh"] = value == "new"
+        elif name in READERS:
+            changes[name] = READERS[name](value)
+        else:
+            raise CommandError(f"{word} is no setting; {settings_line(training.settings, training.fresh)}")
+    training.set(**changes)
+
+
+def settings_line(settings: RunSettings, fresh: bool) -> str:
+    """The settings as `set` takes them."""
+    values = {**settings.to_json(), FRESH: "new" if fresh else "kept"}
+    return " ".join(f"{name}={said(value)}" for name, value in values.items())
+
+
+def said(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return "on" if value else "off"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+WHOLE = ("steps", "batch_size", "seq_len", "warmup", "seed", "eval_every")
+READERS: dict[str, Callable[[str], Any]] = {
+    field.name: whole(field.name) if field.name in WHOLE else number(field.name) for field in fields(RunSettings)
+} | {"alarm": or_off(number("alarm")), "fused": on_off}
+
+TRAINING: dict[str, Command] = {
+    command.name: command
+    for command in (
+        Command("run", (), run, "take the steps that are left"),
+        Command("step", ONE, step, "one step, or COUNT"),
+        Command("hold", (), Training.hold, "take no further step for now"),
+        Command("stop", (), Training.stop, "leave the run; settings are free again"),
+        Command("save", (), Training.save, "write the model, and the run to go on with"),
+        Command(
+            "set",
+            (Argument("NAME=VALUE…", str, takes_rest=True),),
+            set_all,
+            "settings of the next run",
+        ),
+        Command("text", (Argument("PATH", str, takes_rest=True),), text, "train on another text"),
+        Command("look", (), look, "say again what there is to see"),
+    )
+}

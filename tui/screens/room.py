@@ -1,0 +1,292 @@
+"""What the screens beside the debugger share: rows around one board, a table of commands, answers that are views.
+
+The engine's thread keeps what a room looks at; the room asks for commands of its table, and is answered with
+frozen values. Whatever may last runs as a job, so commands of other screens go between its slices.
+"""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from glassllm.debug.commands import Command, parse
+from glassllm.debug.snapshot import CommandError, Said
+from tui.draw.palette import Palette
+from tui.draw.pane import said_board
+from tui.draw.text import Row, Span
+from tui.engine import Engine
+from tui.keys import Key, sentence
+from tui.messages import EngineFailed, JobDone, JobProgress, Request
+from tui.task import Priority
+from tui.widgets.command_line import CommandLine
+from tui.widgets.footer import Footer
+from tui.widgets.header import Header
+from tui.widgets.page import Page, Panel
+from tui.widgets.status import StatusRow
+
+from .arrangement import Arrangement, arrange
+from .holding import holding
+from .overlays import Overlays
+from .small import small_rows
+
+if TYPE_CHECKING:
+    from tui.app import GlassApp
+
+WORDS = ("enlarge", "export", "help", "log", "quit", "redraw", "screen")
+"""What the command line takes besides the table, by the action that does it."""
+
+
+def bound(keys: Sequence[Key]) -> list[BindingType]:
+    """The bindings of a table of keys, each done with before the next is looked at."""
+    return [Binding(key.keys, call(key), sentence(key), show=False, priority=True, id=key.action) for key in keys]
+
+
+def call(key: Key) -> str:
+    """Textual's spelling of the call a key makes: all of them are actions of the screen."""
+    return f"{key.command}({', '.join(map(repr, key.args))})"
+
+
+class Board(Panel):
+    """The one page between track and rule; what it shows is drawn by the room."""
+
+    def __init__(self, palette: Palette, draw: Callable[[], None]):
+        super().__init__(palette, "bg", id="board")
+        self._draw = draw
+
+    def paint(self) -> None:
+        self._draw()
+
+    def page(self, by: int) -> None:
+        """There is only one."""
+
+
+class Room(Overlays):
+    """A screen beside the debugger."""
+
+    name_of_room: ClassVar[str]
+    table: ClassVar[Mapping[str, Command]]
+    lasting: ClassVar[frozenset[str]]
+    """Commands that run as jobs."""
+    tracks: ClassVar[bool]
+    """Whether its commands build graphs."""
+
+    def __init__(self, palette: Palette, file: str, engine: Engine, keys: Sequence[Key]):
+        super().__init__()
+        self.engine = engine
+        self.key_table = keys
+        self.snapshot = None
+        self.panel = self.name_of_room
+        self.view: Any = None
+        self.refused = ""  # why there is nothing to see, in one line
+        self.header = Header(palette, file, self.name_of_room)
+        self.track = Page(palette, "bg", id="bar")
+        self.board = Board(palette, self.paint)
+        self.blank = Page(palette, "bg", id="blank")
+        self.rule = Page(palette, "bg", id="rule")
+        self.gap = Page(palette, "bg", id="gap")
+        self.status = StatusRow(palette)
+        self.keys = Footer(palette, keys)
+        self.line = CommandLine(palette, self.entered, self.table)
+        self.small = Page(palette, "bg", id="small")
+        self._palette = palette
+        self._file = file
+        self._asked: Request | None = None
+        self._count = 0
+
+    def compose(self) -> ComposeResult:
+        yield from (self.header, self.track, self.board, self.blank, self.rule, self.gap, self.status, self.keys)
+        yield from (self.line, self.small)
+
+    def on_mount(self) -> None:
+        self.board.focus()
+        self.do("look")
+
+    # Asking, and being answered
+
+    def subject(self) -> Any:
+        """What the commands are about; on the engine's thread."""
+        raise NotImplementedError
+
+    def do(self, line: str) -> None:
+        """Ask for a command of the table."""
+        try:
+            command, arguments = parse(line, self.table)
+        except CommandError as error:
+            self.say((("✗ ", "stop"), (str(error), "text")))
+            return
+
+        def work() -> Generator[object, None, object]:
+            subject = self.subject()
+            try:
+                outcome = command.method(subject, *arguments)
+                if outcome is not None:
+                    yield from outcome
+            except (ValueError, IndexError) as error:
+                raise CommandError(str(error)) from error
+            return subject.view()
+
+        priority = Priority.JOB if command.name in self.lasting else Priority.COMMAND
+        name = f"{self.name_of_room} {command.name}"
+        self._asked = self.engine.submit(work, name, priority, tracking=self.tracks)
+
+    def progress(self, news: JobProgress) -> None:
+        """How far a job is, and the view so far where there is one."""
+        if news.value is not None:
+            self.take(news.value)
+        else:
+            total = f"/{news.total}" if news.total else ""
+            self.status.pend(f"{news.job}  {news.done}{total}")
+
+    def done(self, message: JobDone) -> None:
+        self._answered(message.job)
+        self.take(message.result)
+
+    def failed(self, message: EngineFailed) -> None:
+        """A command that could not be done; before anything was seen, the reason is all there is to see."""
+        self._answered(message.request)
+        self.say((("✗ ", "stop"), (message.text or message.kind, "text")))
+        if self.view is None:
+            self.refused = message.text
+            self.lay_out()
+
+    def stopped(self, request: Request) -> None:
+        self._answered(request)
+        self.say((("stopped  ", "stop"), (str(request), "text")))
+
+    def _answered(self, request: Request) -> None:
+        self.status.pend("")
+        if self._asked is not None and request.id >= self._asked.id:
+            self._asked = None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether what was asked last is not answered yet."""
+        return self._asked is not None
+
+    def take(self, view: Any) -> None:
+        """Show a newer view."""
+        self.view, self.refused = view, ""
+        self.say(self.saying())
+        self.lay_out()
+
+    # What it shows; for each room to say
+
+    def board_rows(self, width: int, height: int) -> Sequence[Row]:
+        raise NotImplementedError
+
+    def track_row(self, width: int) -> Row:
+        raise NotImplementedError
+
+    def rule_rows(self, width: int, count: int) -> Sequence[Row]:
+        raise NotImplementedError
+
+    def facts(self, width: int) -> list[list[Span]]:
+        raise NotImplementedError
+
+    def saying(self) -> Said:
+        """The status line about the view."""
+        raise NotImplementedError
+
+    # Painting
+
+    def on_resize(self) -> None:
+        self.lay_out()
+
+    def lay_out(self) -> None:
+        """Show the rows there is room for, and paint them."""
+        place = arrange(*self.size)
+        self.track.display = place.has_track
+        self.blank.display = place.has_blank
+        self.rule.display, self.rule.styles.height = place.rules > 0, place.rules or 1
+        self.gap.display = place.has_tokens
+        self.small.display = place.is_too_small
+        self.small.show(small_rows(*self.size, self._palette))
+        self.frame(place)
+        self.paint()
+
+    def frame(self, place: Arrangement | None = None) -> None:
+        """Paint the rows around the board."""
+        width, place = self.size.width, place or arrange(*self.size)
+        held = holding(self.engine.activity)
+        self.header.say([*(self.facts(width) if self.view else []), *([[Span(held, "muted")]] if held else [])])
+        self.keys.draw(self.panel, False)
+        for page in (self.blank, self.gap):
+            page.show([])
+        if self.view is not None:
+            self.track.show([self.track_row(width)])
+            self.rule.show(self.rule_rows(width, place.rules))
+
+    def paint(self) -> None:
+        """Paint the board."""
+        width, height = self.board.size
+        if not width or not height:
+            return
+        if self.view is not None:
+            self.board.show(self.board_rows(width, height))
+        else:
+            self.board.show(said_board(width, height, self._palette, self.refused or "computing…"))
+
+    # Keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys are letters while the command line is open."""
+        return not self.line.is_open and super().check_action(action, parameters)
+
+    def action_do(self, line: str) -> None:
+        count = self.counted()
+        self.do(line if count is None else f"{line} {count}")
+
+    def action_count(self, digit: int) -> None:
+        self._count = min(self._count * 10 + digit, 9999)
+        self.status.pend(f"{self._count}…" if self._count else "")
+
+    def counted(self) -> int | None:
+        count, self._count = self._count or None, 0
+        self.status.pend("")
+        return count
+
+    def action_command_line(self, text: str = "") -> None:
+        self.line.open("command", text)
+
+    async def entered(self, kind: str, text: str) -> None:
+        """Do what was typed: a word of the screen's, or a command of the table."""
+        word, *rest = text.split(maxsplit=1)
+        name = {"q": "quit"}.get(word, word)
+        if name == "screen" and rest:
+            await self.action_screen(rest[0])
+        elif name in WORDS:
+            await self.run_action(f"{name}()")
+        else:
+            self.do(text)
+
+    def action_chosen(self, name: str) -> None:
+        """A command was chosen by name: run it, or let its arguments be typed."""
+        if all(argument.is_optional for argument in self.table[name].takes):
+            self.do(name)
+        else:
+            self.line.open("command", f"{name} ")
+
+    def action_palette(self) -> None:
+        self.app.action_command_palette()
+
+    def action_enlarge(self) -> None:
+        """Nothing lies beside the board."""
+
+    def action_export(self) -> None:
+        from tui.dump import export
+
+        try:
+            paths = export(cast("GlassApp", self.app), Path.cwd())
+        except OSError as error:
+            self.say((("✗ ", "stop"), (f"not exported: {error}; start in a folder you can write", "text")))
+        else:
+            self.say((("exported  ", "muted"), ("  ".join(path.name for path in paths), "text")))
+
+    def action_redraw(self) -> None:
+        self.refresh(layout=True)
+        self.app.refresh(repaint=True)
+
+    def action_quit(self) -> None:
+        self.app.exit()
