@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual import events
 from textual.app import App
+from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.widgets import Input
 
@@ -145,6 +146,15 @@ class GlassApp(App[None]):
     def on_mount(self) -> None:
         self.push_screen(LoadingScreen(self.palette, self.path.name))
         self.call_after_refresh(self.engine.start)
+
+    def get_driver_class(self) -> type[Driver]:
+        """Textual's choice, but at terminals of Unix our own."""
+        chosen = super().get_driver_class()
+        if chosen.__name__ != "LinuxDriver":
+            return chosen
+        from .keyboard import TerminalDriver
+
+        return TerminalDriver
 
     async def on_event(self, event: events.Event) -> None:
         """What is typed is in its line before the next key is looked at, which may be the one that enters it."""

@@ -34,8 +34,17 @@ class Terminal:
 
     def type(self, keys: str) -> int:
         """Send keys; how much had been written before."""
-        os.write(self.descriptor, keys.encode())
+        return self.send(keys.encode())
+
+    def send(self, data: bytes) -> int:
+        """Send bytes; how much had been written before."""
+        os.write(self.descriptor, data)
         return len(self.written)
+
+    def hang_up(self) -> None:
+        """Close our end, as a terminal's window that is closed does."""
+        os.close(self.descriptor)
+        self.descriptor = -1
 
     def resize(self, columns: int, rows: int) -> int:
         before = len(self.written)
@@ -100,9 +109,11 @@ def terminal(*words: str, size: tuple[int, int] = (80, 24), **environ: str) -> I
         env={**kept, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUTF8": "1", **environ},
     )  # fmt: skip
     os.close(theirs)
+    at = Terminal(process, ours)
     try:
-        yield Terminal(process, ours)
+        yield at
     finally:
         process.kill()
         process.wait()
-        os.close(ours)
+        if at.descriptor >= 0:
+            os.close(ours)

@@ -1,0 +1,74 @@
+"""What comes from the terminal: any bytes, and pasted text with anything in it. None of it may end the program.
+
+Beside the screen's compositor this is the one place that knows what is inside Textual: its driver gives up on
+bytes that are not UTF-8, and takes an escape code in pasted text for its end, and what follows for keys.
+"""
+
+import os
+import re
+import select
+from codecs import getincrementaldecoder
+
+from textual._xterm_parser import XTermParser
+from textual.drivers.linux_driver import LinuxDriver
+from textual.messages import ExitApp
+
+START, END = "\x1b[200~", "\x1b[201~"
+"""What a terminal puts around pasted text."""
+ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|[\]P_^X][^\x07\x1b]*(\x07|\x1b\\)?|[ -/]*[0-~])?")
+CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+MOST_READ = 1 << 12
+PATIENCE = 0.1  # seconds between two looks whether to end
+
+
+def plain(text: str) -> str:
+    """The text without escape codes and control characters; lines and tabs stay."""
+    return CONTROLS.sub("", ESCAPES.sub("", text))
+
+
+class Intake:
+    """Bytes as they come to the text they stand for; pasted text is handed on when it is complete, and plain."""
+
+    def __init__(self) -> None:
+        self._decoder = getincrementaldecoder("utf-8")("replace")
+        self._pasted: list[str] | None = None  # None: keys
+        self._last = ""
+
+    def take(self, data: bytes) -> str:
+        out = []
+        for character in self._decoder.decode(data):
+            self._last = (self._last + character)[-len(START) :]
+            if self._pasted is None:
+                out.append(character)
+                self._pasted = [] if self._last == START else None
+            else:
+                self._pasted.append(character)
+                if self._last == END:
+                    out.append(plain("".join(self._pasted[: -len(END)])) + END)
+                    self._pasted = None
+        return "".join(out)
+
+
+class TerminalDriver(LinuxDriver):
+    """Textual's driver for terminals, with an intake that nothing stops but the terminal's end."""
+
+    def run_input_thread(self) -> None:
+        parser, intake = XTermParser(), Intake()
+        while not self.exit_event.is_set():
+            if select.select([self.fileno], [], [], PATIENCE)[0]:
+                data = self._read()
+                if not data:
+                    self.send_message(ExitApp())
+                    return
+                if text := intake.take(data):  # an empty one would be the parser's end
+                    for message in parser.feed(text):
+                        self.process_message(message)
+            for message in parser.tick():
+                self.process_message(message)
+
+    def _read(self) -> bytes:
+        """What has come; nothing once the terminal is gone."""
+        try:
+            return os.read(self.fileno, MOST_READ)
+        except OSError:
+            return b""
