@@ -20,7 +20,7 @@ from .places import Places
 from .recorder import taping
 from .runs import ModelRun, graph_facts
 from .search import find_row
-from .slices import Slice, Sliced, finished, named
+from .slices import LOOK, Slice, Sliced, finished, named
 from .snapshot import CommandError, Health, Position, RunFacts, Said, Snapshot, Tone
 from .tape import Tape
 from .words import at_place, in_short, path_of, short
@@ -106,6 +106,7 @@ class Session:
         tape, focus = self.tape, focus_on(self.tape, self.axes, self.selection, self.position)
         if focus.row.array.size <= SMALL:
             tape.count_health(self.selection)
+        tape.count_norms(self.position)
         return Snapshot(
             version=self._version,
             run=self.facts,
@@ -113,7 +114,7 @@ class Session:
             current=tape.row_at(self.position),
             selection=self.selection,
             said=self._said,
-            tape=tape,
+            tape=tape.so_far(),
             focus=focus,
             value_health=tape.health(self.selection),
             gradient_health=self._gradient_health(focus.gradient),
@@ -198,7 +199,7 @@ class Session:
 
     def _repeat(self, step: Step, count: int, is_jump: bool, why_not: Callable[[], str]) -> Work:
         """Step `count` times, or as often as it goes."""
-        goal, taken, pace = self.position, 0, Slice()
+        goal, taken, pace = self.position, 0, Slice(LOOK)
         while taken < count and (following := step(goal)) is not None:
             goal, taken = following, taken + 1
             if pace.is_full() and taken < count:

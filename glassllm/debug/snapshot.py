@@ -214,7 +214,10 @@ class RunFacts:
 
 
 class TapeView(Protocol):
-    """Reading the append-only tape, by number, from any thread; every call costs O(1) or O(log visits)."""
+    """Reading the append-only tape, by number, from any thread; every call costs O(1) or O(log visits).
+
+    It tells of the traversals there were when it was handed out; `rows` is one and the same for a whole recording.
+    """
 
     @property
     def rows(self) -> Sequence[Row]: ...
@@ -254,7 +257,10 @@ class TapeView(Protocol):
         """Statistics of the value; None until an engine job has counted them."""
 
     def gradient_norm(self, row: int, at: Position) -> float | None:
-        """‖g‖ of a leaf's gradient so far; None where not reached."""
+        """‖g‖ of a leaf's gradient so far; None where not reached.
+
+        Known for the positions of snapshots: a large one was counted when the snapshot was made.
+        """
 
 
 @dataclass(frozen=True, slots=True)

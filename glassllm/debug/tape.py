@@ -6,9 +6,10 @@ such rows are not tracked and have no visits.
 
 from array import array
 from collections.abc import Iterable, MutableMapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from .rows import Rows
 from .slices import Sliced, finished
 from .snapshot import Event, GradientState, Health, Position, Row
 from .traversal import Traversal
+
+SUMMED_AT_ONCE = 4096  # elements of a leaf's gradient whose norm is counted when somebody asks for it
 
 
 class Tape:
@@ -46,6 +49,7 @@ class Tape:
         self._health = HealthTable()
         self._plans: dict[int, Plan] = {}  # by root
         self._norms: dict[tuple[int, int, int], float] = {}
+        self._seen: Self | None = None  # what was handed out last, see so_far
 
     # Growing
 
@@ -111,10 +115,24 @@ class Tape:
     def planning(self, root: int) -> Sliced[Plan]:
         """The same in slices."""
         if root not in self._plans:
-            self._plans[root] = yield from Plan.making(root, self.rows, self.forward, self.place_of)
+            self._plans[root] = yield from Plan.making(root, self.rows, self.newest_first, self.place_of)
         return self._plans[root]
 
+    @cached_property
+    def newest_first(self) -> Sequence[int]:
+        """The rows of the graph's nodes, in the order in which every traversal meets them."""
+        made = [(node.index, row) for row in self.forward if isinstance(node := self.place_of[row], Node)]
+        return array("i", [row for _, row in sorted(made, reverse=True)])
+
     # Reading
+
+    def so_far(self) -> Self:
+        """All of this as it is seen now: traversals begun later are none of its own, so that it says of a position
+        what it said before."""
+        if self._seen is None or len(self._seen.traversals) != len(self.traversals):
+            self._seen = copy(self)
+            self._seen.traversals = list(self.traversals)
+        return self._seen
 
     @property
     def node_count(self) -> int:
@@ -191,12 +209,24 @@ class Tape:
 
     def gradient_norm(self, row: int, at: Position) -> float | None:
         key = (row, at.traversal, self._delivered(row, at))
-        if key not in self._norms:
-            gradient = self.gradient(row, at)
-            if gradient is None:
-                return None
-            self._norms[key] = norm_of(gradient)
-        return self._norms[key]
+        if key not in self._norms and self.rows.arrays[row].size <= SUMMED_AT_ONCE:
+            self._count_norm(row, at)
+        return self._norms.get(key)
+
+    def count_norms(self, at: Position) -> None:
+        """Count the norms of the large leaves' gradients, which are not counted when somebody asks for them."""
+        for row in self._large_leaves if at.traversal else ():
+            if (row, at.traversal, self._delivered(row, at)) not in self._norms:
+                self._count_norm(row, at)
+
+    def _count_norm(self, row: int, at: Position) -> None:
+        gradient = self.gradient(row, at)
+        if gradient is not None:
+            self._norms[row, at.traversal, self._delivered(row, at)] = norm_of(gradient)
+
+    @cached_property
+    def _large_leaves(self) -> list[int]:
+        return [row for row in self.leaves if self.rows.arrays[row].size > SUMMED_AT_ONCE]
 
     def health(self, row: int) -> Health | None:
         return self._health.get(row, self.rows.arrays[row])

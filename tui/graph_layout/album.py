@@ -42,7 +42,7 @@ class Album:
         self._heights: dict[int, int] = {}  # of what must fit, by columns
 
     def is_of(self, tape: TapeView) -> bool:
-        return self.outline.tape is tape and len(self.outline.forward) == len(tape.forward)
+        return self.outline.rows is tape.rows and len(self.outline.forward) == len(tape.forward)
 
     def graph(self, wish: Wish) -> Graph:
         return self.outline.graph(wish.open)

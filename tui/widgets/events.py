@@ -65,7 +65,7 @@ class EventsPanel(Panel):
         here = tape.events[event_at(tape, self._snapshot.position)].layer if tape.events else None
         inside = {layer for layer in (here, self._layer()) if layer is not None}
         open_layers = (self._opened | inside) - self._shut
-        made_for = (id(tape), len(tape.rows), open_layers)
+        made_for = (id(tape.rows), len(tape.rows), open_layers)
         if made_for != self._made_for:
             self._made_for = made_for
             self._lines = lines_of(tape, open_layers)

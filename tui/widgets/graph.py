@@ -7,7 +7,7 @@ from functools import partial
 from textual import events
 from textual.message import Message
 
-from glassllm.debug.snapshot import Snapshot, TapeView
+from glassllm.debug.snapshot import Snapshot
 from tui.draw.palette import Palette
 from tui.draw.text import Row, blank
 from tui.graph_layout.album import AT_ONCE, Album, View, Wish
@@ -54,7 +54,7 @@ class GraphPanel(Panel):
         self._folds = Folds()
         self._album: Album | None = None
         self._picture: Picture | None = None
-        self._awaited: TapeView | Wish | None = None
+        self._awaited: object = None  # a wish, or the rows of a tape
         self._corner = Corner()
         self._nudge = 0  # rows that the wheel moved the window by
 
@@ -118,7 +118,7 @@ class GraphPanel(Panel):
         tape = snapshot.tape
         if self._album is None or not self._album.is_of(tape):
             if len(tape.forward) > AT_ONCE["rails"]:
-                self._ask(tape, partial(Album, tape))
+                self._ask(tape.rows, partial(Album, tape))
                 return None
             self._album = Album(tape)
         album = self._album
@@ -137,7 +137,7 @@ class GraphPanel(Panel):
         height = album.layered_height(self.size.width - 2)
         return "rails" if height is None or height > self._room("layered") else "layered"
 
-    def _ask(self, wanted: TapeView | Wish, work: Callable[[], Album | Picture]) -> None:
+    def _ask(self, wanted: object, work: Callable[[], Album | Picture]) -> None:
         """Have it drawn elsewhere, unless that is being done."""
         if wanted is self._awaited or wanted == self._awaited:
             return

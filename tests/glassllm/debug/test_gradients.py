@@ -80,6 +80,31 @@ def test_two_traversals_accumulate_in_the_leaves_alone(session):
     assert session.tape.gradient_state(session.tape.leaves[0], session.position) == GradientState(True, 2, 2)
 
 
+def test_what_a_snapshot_says_does_not_change_with_a_traversal_begun_later(session):
+    def seen(snapshot):
+        tape = snapshot.tape
+        states = [tape.gradient_state(row, snapshot.position) for row in range(len(tape.rows))]
+        return states, tape.visit_count(1), tape.root(1), list(tape.visits(1)), list(snapshot.focus.contributions)
+
+    before = run(session, "continue")
+    said = seen(before)
+    after = run(session, "backward blocks.0.norm.ffn")
+    assert seen(before) == said
+    assert (after.tape.visit_count(1), after.tape.root(1)) != said[1:3], "from another root the way is another"
+    assert after.tape.rows is before.tape.rows
+
+
+def test_large_norms_are_counted_with_the_snapshot_and_never_when_they_are_looked_at(session, monkeypatch):
+    monkeypatch.setattr("glassllm.debug.tape.SUMMED_AT_ONCE", 0)
+    run(session, "continue 2")
+    snapshots = [session.snapshot(), run(session, "contribution-back 2")]
+    monkeypatch.setattr("glassllm.debug.tape.norm_of", None)
+    for snapshot in snapshots:
+        tape, at = snapshot.tape, snapshot.position
+        for leaf in tape.leaves:
+            assert tape.gradient_norm(leaf, at) == pytest.approx(np.linalg.norm(session.tape.gradient(leaf, at)))
+
+
 def test_the_first_traversal_is_finished_before_the_second(session):
     run(session, "backward")
     run(session, "backward logits")
