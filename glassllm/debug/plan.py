@@ -14,8 +14,8 @@ import numpy as np
 from glassllm.autograd.graph import Node, Place, Reach
 from glassllm.autograd.ops import Array
 
-from .slices import Slice, Sliced
-from .snapshot import Row
+from .rows import Rows
+from .slices import LOOK, Slice, Sliced
 
 Numbers: TypeAlias = "array[int]"
 
@@ -35,19 +35,15 @@ class Plan:
         self._first_arrival: Numbers  # of each row, then the number of edges
 
     @classmethod
-    def making(
-        cls, root: int, rows: Sequence[Row], forward: Sequence[int], places: Sequence[Place]
-    ) -> "Sliced[Plan]":
-        """Make the plan in slices. `places` are those of the rows in the graph, None where they have none."""
-        plan, start = cls(root, places), places[root]
-        made = [(node.index, row) for row in forward if isinstance(node := places[row], Node)]
-        newest_first = [row for index, row in sorted(made, reverse=True) if isinstance(start, Node)]
+    def making(cls, root: int, rows: Rows, newest_first: Sequence[int], places: Sequence[Place]) -> "Sliced[Plan]":
+        """Make the plan in slices. `newest_first` are the graph's nodes, `places` are those of all rows in it."""
+        plan = cls(root, places)
         reached = bytearray(len(rows))
         reached[root] = True
-        nodes, ends, pace = [], [], Slice()
+        nodes, ends, pace = [], [], Slice(LOOK)
         for done, row in enumerate(newest_first):
             if reached[row]:
-                plan._add_edges(rows[row].inputs, places[row], reached)
+                plan._add_edges(rows.inputs(row), places[row], reached)
                 nodes.append(row)
                 ends.append(len(plan._targets))
             if pace.is_full():

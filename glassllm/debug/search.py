@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from .axes import Axes
 from .numerals import shape_text
 from .places import block_of
-from .slices import Slice, Sliced
+from .slices import LOOK, Slice, Sliced
 from .snapshot import CommandError, Row
 from .tape import Tape
 from .words import path_of, short
@@ -23,7 +23,7 @@ SEGMENTS = {"**.": r"(?:[^.]+\.)*", ".**": r"(?:\.[^.]+)*", "**": r".*", "*": r"
 def find_rows(tape: Tape, pattern: str) -> Sliced[list[int]]:
     """The rows whose path or op matches, in order; without a wildcard, those whose path contains the text."""
     matches = _compiled(pattern).fullmatch if "*" in pattern or "?" in pattern else None
-    found, pace = [], Slice()
+    found, pace = [], Slice(LOOK)
     for row in range(len(tape.rows)) if pattern else ():
         texts = (path_of(tape, row), tape.rows.names[row])
         if any(map(matches, texts)) if matches is not None else any(pattern in text for text in texts):
@@ -65,7 +65,7 @@ def _numbered(what: str, number: int, rows: Sequence[int], first: int = 0) -> in
 def _ending(tape: Tape, spec: str) -> Sliced[list[int]]:
     """The rows whose whole path is `spec`, else whose name within the block is, else whose path ends so."""
     found: tuple[list[int], list[int], list[int]] = ([], [], [])
-    pace = Slice()
+    pace = Slice(LOOK)
     for row in range(len(tape.rows)):
         whole = path_of(tape, row)
         if whole.endswith(spec) or spec.endswith(f" {tape.rows.names[row]}"):
@@ -82,7 +82,7 @@ def _like(tape: Tape, spec: str) -> Sliced[str]:
     """The closest names, each looked at once."""
     close: list[str] = []
     seen: set[str] = set()
-    pace = Slice()
+    pace = Slice(LOOK)
     for row in range(len(tape.rows)):
         names = {path_of(tape, row), tape.rows.names[row]} - seen
         if names:

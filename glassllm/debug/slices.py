@@ -7,19 +7,21 @@ Result = TypeVar("Result")
 Sliced = Generator[tuple[int, int], None, Result]
 """Work that may be left where it yields (done, total)."""
 
-STEP = 4096  # what a step costs besides the elements of its arrays, in elements
+STEP = 4096  # what a step that computes costs besides the elements of its arrays, in elements
+LOOK = 512  # what a step costs that only looks at a row
 FULL = 64 * STEP
 
 
 class Slice:
-    """Adds up what the steps of one slice cost."""
+    """Adds up what the steps of one slice cost; `step` is what each costs at least."""
 
-    def __init__(self) -> None:
+    def __init__(self, step: int = STEP) -> None:
+        self._step = step
         self._spent = 0
 
     def is_full(self, elements: int = 0) -> bool:
         """Count a step over so many elements; True when it was time for a pause, and then a new slice begins."""
-        self._spent += STEP + elements
+        self._spent += self._step + elements
         if self._spent < FULL:
             return False
         self._spent = 0
