@@ -25,12 +25,14 @@ from .screens.fault import FaultScreen, ProgramFaultScreen
 from .screens.loading import LoadingScreen
 from .screens.overlay import Overlay
 from .settings import DEFAULTS, Settings
+from .signals import Endings
 from .task import Cancelled
+from .usage import INTERRUPTED
 
 if TYPE_CHECKING:
     from glassllm.debug.script import Script
     from glassllm.debug.session import Session
-    from glassllm.debug.snapshot import Snapshot, TapeView
+    from glassllm.debug.snapshot import Snapshot
 
     from .screens.debug import DebugScreen
     from .screens.room import Room
@@ -105,8 +107,9 @@ class GlassApp(App[None]):
         self.engine = Engine(self.post_message, partial(self._opening, build or self._open), perform)
         self._debugger: DebugScreen | None = None
         self._rooms: dict[str, Room] = {}  # those that have been gone to
+        self._endings: Endings | None = None  # none in a test's loop
         self._version = 0
-        self._counted: TapeView | None = None
+        self._counted: object = None  # the rows of the recording whose statistics were asked for last
 
     def _opening(self, build: Callable[[], object]) -> Generator[object, None, object]:
         """Open, and keep what was run for the other screens; on the engine thread."""
@@ -143,7 +146,16 @@ class GlassApp(App[None]):
             self.path, self._arguments, self._root, stop=Cancelled, stopped=self.engine.spare, heard=heard
         )
 
+    def run(self, **options: Any) -> None:
+        self._endings = Endings()
+        try:
+            super().run(**options)
+        finally:
+            self._endings.settle()
+
     def on_mount(self) -> None:
+        if self._endings is not None:
+            self._endings.hear(self.exit)
         self.push_screen(LoadingScreen(self.palette, self.path.name))
         self.call_after_refresh(self.engine.start)
 
@@ -157,13 +169,19 @@ class GlassApp(App[None]):
         return TerminalDriver
 
     async def on_event(self, event: events.Event) -> None:
-        """What is typed is in its line before the next key is looked at, which may be the one that enters it."""
-        line = self.focused if isinstance(event, (events.Key, events.Paste)) else None
-        await super().on_event(event)
-        if isinstance(line, Input):
+        """What was typed is in its line before a key is looked at that may enter it."""
+        if isinstance(event, events.Key) and not event.is_printable and isinstance(self.focused, Input):
             done = asyncio.Event()
-            if line.call_later(done.set):
+            if self.focused.call_later(done.set):
                 await done.wait()
+        await super().on_event(event)
+
+    def action_help_quit(self) -> None:
+        """What ctrl+c does: it interrupts elsewhere, so here it says what does."""
+        if self._debugger is not None:
+            self._debugger.say((("q", "bright"), (" quits   ", "muted"), ("esc", "bright"), (" stops", "muted")))
+        else:
+            self.exit(return_code=INTERRUPTED)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """What Textual needs, and last what the terminal does."""
@@ -230,8 +248,8 @@ class GlassApp(App[None]):
 
     def _meet(self, snapshot: "Snapshot") -> None:
         """Have the statistics of a new recording taken, between commands; show what ended its program."""
-        if snapshot.tape is not self._counted:
-            self._counted = snapshot.tape
+        if snapshot.tape.rows is not self._counted:
+            self._counted = snapshot.tape.rows
             self.engine.submit(lambda: self.engine.session.statistics(), STATISTICS)
             if snapshot.run.fault is not None:
                 self.push_screen(ProgramFaultScreen(self.palette, snapshot.run.fault))
@@ -266,7 +284,7 @@ class GlassApp(App[None]):
             self.screen.progress(message)
 
     def _say_who_works(self) -> None:
-        if self.screen is self._debugger:
+        if self._debugger is not None and self.screen_stack[-1:] == [self._debugger]:
             self._debugger.frame()
 
     def action_stop_opening(self) -> None:
