@@ -1,5 +1,6 @@
 """The contributions to a gradient: who sent what by which way, each as a small map, and their sum so far."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from tui.draw.tensor_map import Shown, Spot, draw_axis, draw_map, label_width, w
 from tui.draw.text import Span, Words, cut, pad
 
 NOT_REACHED = "○ not reached: no number here yet"
+MANY = 64  # contributions beyond which only some are looked at
 LISTED = 8  # contributions named in the table; the rest are counted
 
 
@@ -38,7 +40,7 @@ def draw_contributions(draft: Draft, wide: bool) -> None:
     if not focus.state.takes or not focus.contributions:
         canvas.words(1, min(3, canvas.height - 1), [Span(_nothing(focus), "muted")])
         return
-    parts = [part_of(draft.snapshot, each) for each in focus.contributions]
+    parts = [part_of(draft.snapshot, each) for each in looked_at(focus)]
     fresh = [scale_once(a, None, True) for p in parts if (a := p.array) is not None]
     if focus.gradient is not None:
         fresh.append(scale_once(focus.gradient, None, True))
@@ -48,6 +50,14 @@ def draw_contributions(draft: Draft, wide: bool) -> None:
         _draw_wide(draft, parts, scale)
     else:
         _draw_narrow(draft, parts, scale)
+
+
+def looked_at(focus: Focus) -> Sequence[Contribution]:
+    """The contributions; of very many those around the newest that has arrived."""
+    if len(focus.contributions) <= MANY:
+        return focus.contributions
+    first = max(focus.state.delivered - LISTED + 2, 0)
+    return focus.contributions[first : first + LISTED]
 
 
 def _nothing(focus: Focus) -> str:
@@ -172,8 +182,8 @@ def _draw_table(draft: Draft, parts: list[Part]) -> None:
             canvas.put(share_x + 1, y, curves.amount_row(abs(share), 4, draft.palette))
             canvas.words(share_x + 6, y, [Span(numbers.share(share))])
         canvas.words_right(end, y, _cell_words(part.array, cell))
-    if len(parts) > LISTED:
-        canvas.words(3, 6 + LISTED, [Span(f"and {len(parts) - LISTED} more", "muted")])
+    if (more := len(focus.contributions) - LISTED) > 0:
+        canvas.words(3, 6 + LISTED, [Span(f"and {more} more", "muted")])
 
 
 def norm_of(array: Array) -> float:

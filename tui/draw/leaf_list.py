@@ -10,15 +10,19 @@ from .text import Row as Cells
 from .text import Span, clean, cut, pad, text_row
 
 BAR = 8
+LOOKED_AT = 200  # leaves, of however many: a model's are all of them, a program may have one per number
 
 
 def leaf_rows(snapshot: Snapshot, height: int, width: int, palette: Palette) -> list[Cells]:
     """The leaves' gradients in `height` rows: what is outside blocks first, then blocks, the newest first."""
     tape, at = snapshot.tape, snapshot.position
-    states = {leaf: tape.gradient_state(leaf, at) for leaf in tape.leaves}
+    states = {leaf: tape.gradient_state(leaf, at) for leaf in tape.leaves[:LOOKED_AT]}
     reached = sum(state.delivered > 0 for state in states.values())
     title = [Span(" leaf gradients", "muted")]
-    right = [Span("‖g‖   ", "faint"), Span(str(reached)), Span(f" of {len(states)} ", "muted")]
+    count = [Span(str(reached)), Span(f" of {len(states)} ", "muted")]
+    if len(states) < len(tape.leaves):
+        count = [Span(f"the first of {numbers.count(len(tape.leaves))} ", "muted")]
+    right = [Span("‖g‖   ", "faint"), *count]
     groups = grouped(snapshot, states)
     norms = [norm(snapshot, rows) for _, rows, _ in groups]
     largest = max((n for n in norms if n is not None), default=0.0)

@@ -8,7 +8,7 @@ from textual.message import Message
 from glassllm.debug.runs import next_tokens
 from glassllm.debug.snapshot import Snapshot
 from glassllm.debug.timeline import counted, event_at, event_of
-from tui.draw.event_list import Line, head_row, line_of, line_row, lines_of, window
+from tui.draw.event_list import Line, NodeLines, head_row, line_of, line_row, lines_of, window
 from tui.draw.leaf_list import leaf_rows, next_token_rows
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, blank, text_row
@@ -164,6 +164,9 @@ class EventsPanel(Panel):
     def move(self, by: int) -> None:
         """Move the cursor `by` lines, over the heads of open blocks."""
         if self._snapshot is None:
+            return
+        if isinstance(self._lines, NodeLines):
+            self._select(self._lines[max(0, min(self._cursor() + by, len(self._lines) - 1))])
             return
         at, step = self._cursor(), 1 if by > 0 else -1
         for _ in range(abs(by)):
