@@ -33,7 +33,7 @@ WORDS = (
 """What the command line takes besides the session's commands."""
 WITH_WORDS = {"copy": "copy_to", "format": "format", "screen": "screen"}
 """What it takes with something behind it, and the action that does it."""
-BUSY_AFTER = 0.15
+BUSY_AFTER = 0.08
 """Seconds after which a command that is not answered yet says so."""
 
 
