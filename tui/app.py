@@ -178,10 +178,13 @@ class GlassApp(App[None]):
 
     def action_help_quit(self) -> None:
         """What ctrl+c does: it interrupts elsewhere, so here it says what does."""
-        if self._debugger is not None:
-            self._debugger.say((("q", "bright"), (" quits   ", "muted"), ("esc", "bright"), (" stops", "muted")))
-        else:
-            self.exit(return_code=INTERRUPTED)
+        from .widgets.status import StatusRow
+
+        rows = [row for screen in self.screen_stack for row in screen.query(StatusRow)]
+        for row in rows:
+            row.say((("q", "bright"), (" quits   ", "muted"), ("esc", "bright"), (" stops what runs", "muted")))
+        if not rows:
+            self.exit(return_code=INTERRUPTED)  # nothing is open yet
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """What Textual needs, and last what the terminal does."""

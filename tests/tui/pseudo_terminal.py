@@ -55,9 +55,13 @@ class Terminal:
     def quit(self) -> int:
         """Leave with `q`; the exit code."""
         self.type("q")
+        return self.left()
+
+    def left(self) -> int:
+        """The exit code, once it has been left."""
         deadline = time.monotonic() + PATIENCE
         while self.process.poll() is None:
-            assert time.monotonic() < deadline, "q did not leave"
+            assert time.monotonic() < deadline, "it was not left"
             self._read_rest()
         self._read_rest()
         return self.process.wait()

@@ -2,10 +2,13 @@
 
 import base64
 import re
+import signal
 
 import pytest
 
 pytest.importorskip("termios", reason="pseudo-terminals are a thing of Unix")
+
+import termios
 
 from tests.tui.pseudo_terminal import terminal
 
@@ -42,6 +45,30 @@ def test_no_colour_is_written_that_the_terminal_was_not_asked_for(sample, enviro
         assert at.quit() == 0
         assert at.colors == colors
         assert at.text.isascii() is ("--ascii" in words)
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGHUP, -signal.SIGHUP)]
+)
+def test_a_signal_that_ends_it_leaves_the_terminal_as_it_was(sample, number, code):
+    with terminal(str(sample), "--no-config", TERM="xterm-256color") as at:
+        before = termios.tcgetattr(at.descriptor)
+        at.await_written(b"all keys")
+        assert termios.tcgetattr(at.descriptor) != before
+        at.process.send_signal(number)
+        at.await_written(b"\x1b[?1006l")
+        assert at.left() == code
+        assert termios.tcgetattr(at.descriptor) == before
+        for mode in (b"1049", b"1000", b"2004"):
+            assert at.written.rfind(b"\x1b[?%sl" % mode) > at.written.rfind(b"\x1b[?%sh" % mode)
+
+
+def test_ctrl_c_says_what_quits(sample):
+    with terminal(str(sample), "--no-config", TERM="xterm-256color") as at:
+        at.await_written(b"all keys")
+        before = at.type("\x03")
+        at.await_written(b"stops what runs", before)
+        assert at.quit() == 0
 
 
 def test_it_copies_by_the_terminal_and_follows_its_size(sample):
