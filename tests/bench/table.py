@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+UNITS = {"ms": 1e3, "ns": 1e9, "": 1.0}  # of a second; without a unit, things counted
+
 
 @dataclass(frozen=True)
 class Result:
@@ -13,10 +15,17 @@ class Result:
     times: Sequence[float]
     others: Sequence[float]
     goal: float | None = None
+    unit: str = "ms"
 
     @property
     def ratios(self) -> list[float]:
         return [time / other for time, other in zip(self.times, self.others, strict=True)]
+
+    @property
+    def cost(self) -> str:
+        """The medians of both."""
+        here, there = (UNITS[self.unit] * median(each) for each in (self.times, self.others))
+        return f"{here:.2f} / {there:.2f} {self.unit:2}"
 
     @property
     def verdict(self) -> str:
@@ -27,12 +36,11 @@ class Result:
 
 
 def table(results: Sequence[Result]) -> str:
-    """A line each: what, its median ratio, the lowest and highest, rounds, milliseconds, goal, met?"""
+    """A line each: what, its median ratio, the lowest and highest, rounds, what both cost, goal, met?"""
     wide = max(len(result.what) for result in results)
-    lines = [f"{'what':{wide}}  {'ratio [min, max]':>20}  rounds  {'CPU ms':>15}  goal  met?"]
+    lines = [f"{'what':{wide}}  {'ratio [min, max]':>20}  rounds  {'CPU time':>18}  goal  met?"]
     for result in results:
         ratios = result.ratios
         spread = f"{median(ratios):.2f} [{min(ratios):.2f}, {max(ratios):.2f}]"
-        cost = f"{1000 * median(result.times):.2f} / {1000 * median(result.others):.2f}"
-        lines.append(f"{result.what:{wide}}  {spread:>20}  {len(ratios):6}  {cost:>15}  {result.verdict}")
+        lines.append(f"{result.what:{wide}}  {spread:>20}  {len(ratios):6}  {result.cost:>18}  {result.verdict}")
     return "\n".join(lines)
