@@ -83,7 +83,7 @@ class GenerateScreen(Room):
                     ("n", "bright"), (" writes the next, ", "muted"), ("c", "bright"),
                     (f" the next {view.goal}", "muted"))  # fmt: skip
         node = view.path[-1]
-        kept = f", drawn from what has p {node.probability:.3f}" if node.how == "drawn" else ""
+        kept = f" with p {node.probability:.3f}" if node.how == "drawn" else ""
         forks = f"   {view.branches} forks in the tree" if view.branches else ""
         return (("▶ ", "fwd"), (f"token {view.depth}", "bright"), (f"  {name(view, node.token)}", "text"),
                 (f"  {node.how}{kept}{forks}", "muted"))  # fmt: skip

@@ -134,6 +134,7 @@ class Room(Overlays):
     def progress(self, news: JobProgress) -> None:
         """How far a job is, and the view so far where there is one."""
         if news.value is not None:
+            self.status.pend("")
             self.take(news.value)
         else:
             total = f"/{news.total}" if news.total else ""

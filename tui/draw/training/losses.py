@@ -12,7 +12,7 @@ from tui.draw.pane import Pane
 from tui.draw.plot import Plot, decades, ticks
 from tui.draw.text import Row, Span, Words, segments
 
-LEFT = 9  # columns for the numbers of the vertical axis
+LEFT = 7  # columns for the numbers of the vertical axis
 NOTHING = np.zeros((4, 0))
 
 
@@ -35,7 +35,7 @@ def loss_pane(view: Trained, is_log: bool, width: int, height: int, palette: Pal
     if room < 2 or wide < 10:
         return pane
     plot = Plot(wide, room, view.settings.steps, low, high, palette, is_log)
-    marks = ticks(low, high, max(room // 4, 1))
+    marks = ticks(low, high, max(room // 4, 2))
     draw_axes(pane, plot, marks, [f"{mark:.3g}" for mark in marks], view.settings.steps, room)
     if loss.size:
         plot.add(loss[0], loss[1], "muted")
@@ -102,7 +102,7 @@ def ends(view: Trained, loss: Array, valid: Array, width: int) -> list[list[Span
 
 
 def guesses(view: Trained, loss: Array, valid: Array, width: int) -> Words:
-    words = [Span("uniform guess ", "muted"), Span(f"{view.uniform:.3f}")]
+    words = [Span("uniform guess " if width >= 50 else "uniform ", "muted"), Span(f"{view.uniform:.3f}")]
     if view.unigram:
         words += [Span("   unigram ", "muted"), Span(f"{view.unigram:.3f}")]
     if loss.size and valid.size and width >= 70:

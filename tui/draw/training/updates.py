@@ -13,17 +13,19 @@ LOW, HIGH = -6.0, -1.0
 HEALTHY = (-3.5, -2.5)
 PREFIX = "update."
 TREND = 9
+WIDE = 56  # columns from which the trend is shown
 
 
 def updates_pane(view: Trained, here: int, width: int, height: int, palette: Palette) -> Pane:
     """A row a group: log₁₀ of ‖step‖ / ‖weights‖, where that lies beside the healthy band, and its trend."""
     pane = Pane(width, height, palette)
-    pane.title("update / weight", "log₁₀ of ‖Δw‖ / ‖w‖ of a step", has_cursor=True)
+    is_wide = width >= WIDE
+    pane.title("update / weight", "log₁₀ of ‖Δw‖ / ‖w‖ of a step" if is_wide else "log₁₀", has_cursor=True)
     names = groups(view)
     if not names:
         pane.words(1, 2, [Span("no update yet", "muted")])
         return pane
-    trend = TREND if width >= 56 else 0
+    trend = TREND if is_wide else 0
     strip = width - 20 - (trend + 2 if trend else 0)
     pane.put(18, 1, scale_row(strip, palette))
     room = max(height - 5, 1)
@@ -31,9 +33,8 @@ def updates_pane(view: Trained, here: int, width: int, height: int, palette: Pal
     first = max(0, min(here - room // 2, len(names) - room))
     for y, group in enumerate(names[first : first + room]):
         pane.put(0, 2 + y, group_row(view, group, first + y == here, strip, trend, palette))
-    pane.words(
-        1, height - 2, [Span("░", "muted"), Span(" healthy, −3.5 to −2.5   ", "muted"), *outside(view, names)]
-    )
+    band = " healthy, −3.5 to −2.5   " if is_wide else " healthy   "
+    pane.words(1, height - 2, [Span("░", "muted"), Span(band, "muted"), *outside(view, names)])
     pane.words(1, height - 1, verdict(view, names[here]))
     return pane
 
@@ -65,7 +66,7 @@ def column(value: float, width: int) -> int:
 def scale_row(width: int, palette: Palette) -> Row:
     """The exponents over the strip."""
     text = [" "] * width
-    for value in range(int(LOW), int(HIGH) + 1):
+    for value in range(int(LOW), int(HIGH) + 1, 1 if width >= 24 else 2):
         word = numbers.signed(str(value))
         start = min(max(column(value, width) - 1, 0), width - len(word))
         text[start : start + len(word)] = word
@@ -125,9 +126,9 @@ def verdict(view: Trained, group: str) -> list[Span]:
     """The chosen group in words."""
     value = log_ratio(view, group)
     if value > HEALTHY[1]:
-        words = f"steps are large: {100 * 10**value:.2g}% of the weights"
+        words = f"large steps: {100 * 10**value:.2g}% of its size"
     elif value < HEALTHY[0]:
         words = "hardly moves"
     else:
-        words = f"moves by {100 * 10**value:.2g}% of its size a step"
+        words = f"moves by {100 * 10**value:.2g}% a step"
     return [Span(f"{group}  ", "bright", bold=True), Span(words, "muted")]

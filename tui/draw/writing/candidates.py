@@ -118,16 +118,21 @@ def amount(share: float, width: int) -> str:
 
 def cut_row(found: Candidates, stage: str | None, width: int, palette: Palette) -> Row:
     """`┄┄┄ top-p .9 cuts 11 tokens, .095`: what a filter took from the stage before."""
+    words = cut_words(found, stage)
+    line = max(width - len(words) - 4, 2)
+    return segments([Span("  " + "┄" * min(line, 8), "line"), Span(f" {words} ", "muted")], palette)
+
+
+def cut_words(found: Candidates, stage: str | None) -> str:
+    """`top-p .9 cuts 11, p .095`: how many tokens a filter took, and how likely they were together."""
     names = [each.name for each in found.stages]
     if stage not in names:
-        return segments([Span("┄" * 6, "line")], palette)
+        return ""
     at = names.index(stage)
     here, before = found.stages[at], found.stages[at - 1]
     limit = found.sampling.top_k if stage == "top-k" else found.sampling.top_p
     gone = f"{numbers.count(before.kept - here.kept)}, p {numbers.stat(here.cut, 2)}"
-    words = f" {stage} {'' if limit is None else numbers.stat(limit)} cuts {gone} "
-    line = max(width - len(words) - 4, 2)
-    return segments([Span("  " + "┄" * min(line, 8), "line"), Span(words, "muted")], palette)
+    return f"{stage} {'' if limit is None else numbers.stat(limit)} cuts {gone}"
 
 
 def choice_words(view: Written, choice: Choice) -> list[list[Span]]:
@@ -141,7 +146,8 @@ def choice_words(view: Written, choice: Choice) -> list[list[Span]]:
                Span(f"{share} ", "muted"), label]  # fmt: skip
     else:
         how = [Span(f"{view.how} ", "muted"), label]
-    lines = [how]
+    lines = [[Span(cut_words(view.candidates, stage.name), "muted")] for stage in view.candidates.stages[2:]]
+    lines.append(how)
     cursor = marked(view, choice)
     if cursor is not None and cursor.token != view.upcoming:
         lines.append([Span("enter", "bright", bold=True), Span(" takes ", "muted"), Span(name(view, cursor.token)),
