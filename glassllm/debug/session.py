@@ -23,7 +23,8 @@ from .search import find_row
 from .slices import LOOK, Slice, Sliced, finished, named
 from .snapshot import CommandError, Health, Position, RunFacts, Said, Snapshot, Tone
 from .tape import Tape
-from .words import at_place, in_short, path_of, short
+from .traversal import Traversal, VisitRecord
+from .words import at_place, in_short, path_of, short, stopped
 
 Work = Iterator[tuple[int, int]]  # yields (done, total)
 Opening = Generator[tuple[int, int, str], None, "Session"]  # yields (done, total, with what)
@@ -174,12 +175,20 @@ class Session:
         first = len(traversal.records)
         try:
             while (done := len(traversal.records)) <= goal.place:
-                if pace.is_full(traversal.pull().size) and done < goal.place:
+                if pace.is_full(self._pull(traversal).size) and done < goal.place:
                     self._arrive(self.places.whole(goal.traversal, done))
                     yield done + 1, goal.place + 1
         finally:  # where a rule fails, its visit is not reached
             if first < len(traversal.records) <= goal.place:
                 self._arrive(self.places.whole(goal.traversal, len(traversal.records) - 1))
+
+    def _pull(self, traversal: Traversal) -> VisitRecord:
+        try:
+            return traversal.pull()
+        except Exception as error:  # rules are users' code, and may raise anything
+            if error is not traversal.failure or isinstance(error, CommandError):
+                raise
+            raise CommandError(stopped(self.tape, traversal, error)) from error
 
     def begin(self, root: int, seed: Array | None = None) -> Work:
         """Append a traversal; nothing of it is computed yet."""

@@ -84,7 +84,7 @@ class Traversal:
         self._sums: dict[int, list[Array | None]] = {}  # of a row's first SUMMED contributions, 2 · SUMMED, …
         reached = plan.reach()
         self._steps: Iterator[graph.Visit] = graph.backward_steps(reached.root, seed, reached)
-        self._failure: Exception | None = None
+        self.failure: Exception | None = None  # what a rule raised
 
     @property
     def is_finished(self) -> bool:
@@ -93,7 +93,7 @@ class Traversal:
     @property
     def is_over(self) -> bool:
         """Finished, or stopped for good by a rule that failed."""
-        return self.is_finished or self._failure is not None
+        return self.is_finished or self.failure is not None
 
     def is_visited(self, row: int) -> bool:
         visit = self.plan.visit_of(row)
@@ -101,12 +101,12 @@ class Traversal:
 
     def pull(self) -> VisitRecord:
         """Compute the next visit. What a rule raises is raised again by every later pull."""
-        if self._failure is not None:
-            raise self._failure
+        if self.failure is not None:
+            raise self.failure
         try:
             visit = next(self._steps)
         except Exception as failure:
-            self._failure = failure
+            self.failure = failure
             raise
         number = len(self.records)
         expected = self.plan.place(number)

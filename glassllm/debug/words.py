@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 
+from glassllm.files import printable
+
 from .axes import Axes
 from .numerals import counted, shape_text, with_minus
 from .places import Places, block_of
 from .snapshot import GradientState, Position, Row, RunFacts, Said, Tone
 from .tape import Tape
+from .traversal import Traversal
 
 NAMED = 2  # so many are named in a line, the others counted
 LOOKED_AT = 32  # rows that a line of words asks after, of however many there are
@@ -135,6 +138,15 @@ def _visited(places: Places, row: Row, at: Position) -> Said:
     elif not all(state.is_final for state in states) and at.place + 1 < len(plan):
         said.append((f"; {short(tape, tape.rows[plan.order[at.place + 1]])} is next", "muted"))
     return tuple(said)
+
+
+def stopped(tape: Tape, traversal: Traversal, error: Exception) -> str:
+    """Why a traversal ends before the node whose rule raised this, and what to do."""
+    row = tape.rows[traversal.plan.order[len(traversal.records)]]
+    node = f"the way back ends before node {row.number}, {short(tape, row)}"
+    if row.op is not None and row.op.backward is None:
+        return f"{node}: {printable(str(error))}"
+    return f"{node}: {type(error).__name__}: {printable(str(error))}; mend its rule and run again"
 
 
 def _summed(tape: Tape, leaf: Row, at: Position, state: GradientState) -> str:

@@ -7,7 +7,7 @@ from glassllm import Tensor
 from glassllm.autograd import masked_fill, op
 from glassllm.debug.recorder import record
 from glassllm.debug.session import Session, drain
-from glassllm.debug.snapshot import GradientState, Position
+from glassllm.debug.snapshot import CommandError, GradientState, Position
 
 
 def finished(tape):
@@ -150,7 +150,7 @@ def test_a_rule_that_fails_fails_again_and_moves_nothing(leaf):
 
     session = Session.of(broken(leaf) * 2)
     for _ in range(2):
-        with pytest.raises(ArithmeticError, match="no slope"):
+        with pytest.raises(CommandError, match=r"before node 1, broken: ArithmeticError: no slope; mend its rule"):
             drain(session.proceed())
             drain(session.proceed())
         assert session.position == Position(1, 0, 1)
@@ -162,5 +162,5 @@ def test_an_op_without_a_rule_says_so(leaf):
         return x + 0
 
     session = Session.of(ruleless(leaf))
-    with pytest.raises(ValueError, match="no backward rule"):
+    with pytest.raises(CommandError, match=r"before node 1, ruleless: op ruleless has no .*@ruleless\.rule"):
         drain(session.step())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from glassllm import Tensor
-from glassllm.autograd import exp
+from glassllm.autograd import exp, op
 from glassllm.debug.session import Session
 from tests.tui.driving import command, press, row, started, text
 
@@ -28,6 +28,24 @@ def long() -> Session:
     for _ in range(3000):
         y = y + 1.0
     return Session.of(y, names={"x": x})
+
+
+def ruleless() -> Session:
+    """The last op has a rule, the one before it has none."""
+
+    @op
+    def bare(x):
+        return x * 2
+
+    return Session.of(bare(Tensor(np.ones(2), requires_grad=True)).sum())
+
+
+async def test_a_rule_that_is_missing_is_a_line_that_says_what_to_do(tmp_path):
+    async with started(tmp_path / "graph.py", (160, 45), build=ruleless) as pilot:
+        await press(pilot, "2c")
+        assert row(pilot, -2).startswith(" ✗ the way back ends before node 1, bare: op bare has no backward rule;")
+        assert pilot.app.screen is pilot.app.debugger
+        assert "backward 1/" in row(pilot, 0)
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (60, 18)])
