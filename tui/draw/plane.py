@@ -172,15 +172,18 @@ def largest_cell(array: Array, masked: Array | None = None) -> Cell | None:
     return tuple(int(i) for i in np.unravel_index(int(sizes.argmax()), array.shape))
 
 
-def next_abnormal(array: Array, masked: Array | None, after: Cell) -> Cell | None:
-    """The next NaN or Inf after a cell, round again at the end; a masked −inf is none. None if all is finite."""
+def next_abnormal(array: Array, masked: Array | None, after: Cell | None) -> Cell | None:
+    """The next NaN or Inf after a cell; the first after None, or after a finite cell with none behind it.
+
+    None if all is finite, or if the cell is itself the last of them. A masked −inf is none.
+    """
     wrong = ~np.isfinite(array)
     if masked is not None:
         wrong &= ~masked | np.isnan(array)
     places = np.flatnonzero(wrong)
-    if not places.size:
+    here = -1 if after is None else int(np.ravel_multi_index(after, array.shape)) if after else 0
+    if not places.size or places[-1] == here:
         return None
-    here = int(np.ravel_multi_index(after, array.shape)) if after else 0
     behind = places[places > here]
     place = behind[0] if behind.size else places[0]
     return tuple(int(i) for i in np.unravel_index(int(place), array.shape))

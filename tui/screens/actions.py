@@ -96,8 +96,12 @@ class Actions(Overlays):
         if self._asked is None or request is None or request.id >= self._asked.id:
             self._asked = None
             self.status.pend("")
+        if request is not None and request.name == "non-finite":
+            self.tensor.show_abnormal()
 
     def action_command(self, action: str) -> None:
+        if action == "non_finite" and self.tensor.go_to_abnormal():
+            return
         key = BY_ACTION[action]
         self.ask(key.command, *key.args, count=self.counted())
 

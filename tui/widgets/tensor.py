@@ -157,11 +157,22 @@ class TensorPanel(Panel):
             self.go(cell)
 
     def go_to_abnormal(self) -> bool:
-        """Go to the next NaN or Inf of the array shown, round again at the end; False if there is none."""
+        """Go to the next NaN or Inf of the array shown; False if there is none, or no other."""
         cell = next_abnormal(self._values(), self._masked(), self.state.cell)
         if cell is not None:
             self.go(cell)
         return cell is not None
+
+    def show_abnormal(self) -> None:
+        """Go to the first NaN or Inf of the tensor, on the tab that is open or on the one that has it."""
+        opened = self.state
+        for tab in (opened.tab, "value", "gradient"):
+            self.state = replace(opened, tab=tab)
+            cell = next_abnormal(self._values(), self._masked(), None)
+            if cell is not None:
+                self.paint()
+                return self.go(cell)
+        return self._look(opened)
 
     def _values(self) -> Array:
         """The array under the cursor: the gradient on its tab, where there is one, else the value."""

@@ -82,7 +82,9 @@ def test_the_next_abnormal_cell_is_found_in_order_and_masks_are_left_alone():
     masked = np.isneginf(array)
     first = next_abnormal(array, masked, (0, 0))
     second = next_abnormal(array, masked, first)
-    assert (first, second, next_abnormal(array, masked, second)) == ((0, 1), (1, 0), (0, 1))
+    assert (first, second, next_abnormal(array, masked, second)) == ((0, 1), (1, 0), None), "the last of them"
+    assert next_abnormal(array, masked, (1, 1)) == next_abnormal(array, masked, None) == first
+    assert [next_abnormal(np.array(np.nan), None, after) for after in (None, ())] == [(), None]
     assert next_abnormal(np.zeros(3), None, (0,)) is None
 
 

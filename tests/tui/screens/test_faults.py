@@ -288,3 +288,13 @@ async def test_nan_in_a_weight_is_shown_as_a_fault_and_found(sample, tmp_path):
         assert "NaN" in row(pilot, -2)
         assert "blocks.1" in row(pilot, -2)
         assert "×" in text(pilot)
+        panel, gate = pilot.app.debugger.tensor, pilot.app.debugger.snapshot.focus
+        found = [panel.cell]
+        for _ in gate.value:
+            await press(pilot, "!")
+            found.append(panel.cell)
+        *cells, elsewhere = found
+        assert cells == [(token, 5) for token in range(len(gate.value))], "one after the other"
+        after = pilot.app.debugger.snapshot.focus
+        assert after.row.id != gate.row.id, "then on to the next tensor, the cursor on its first"
+        assert np.isnan(after.value[elsewhere])
