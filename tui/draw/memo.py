@@ -18,17 +18,18 @@ def once_per_array(
 ) -> Callable[Concatenate[Array, Array | None, Rest], Answer]:
     """Decorator: remember answers by which array and mask they are about, not by what these hold.
 
-    Arrays are held weakly, so an answer goes when its array does; all else must be hashable.
+    Both are held weakly, so an answer is good while they live; all else must be hashable.
     """
-    known: OrderedDict[Key, tuple[weakref.ref[Array], Answer]] = OrderedDict()
+    known: OrderedDict[Key, tuple[list[weakref.ref[Array]], Answer]] = OrderedDict()
 
     def remembered(array: Array, masked: Array | None, /, *rest: Rest.args, **named: Rest.kwargs) -> Answer:
-        key: Key = (id(array), id(masked), *rest, *named.items())
+        about = [array] if masked is None else [array, masked]
+        key: Key = (*map(id, about), masked is None, *rest, *named.items())
         found = known.get(key)
-        if found is not None and found[0]() is array:
+        if found is not None and all(ref() is given for ref, given in zip(found[0], about, strict=True)):
             return found[1]
         answer = function(array, masked, *rest, **named)
-        known[key] = (weakref.ref(array), answer)
+        known[key] = ([weakref.ref(given) for given in about], answer)
         known.move_to_end(key)
         if len(known) > KEPT:
             known.popitem(last=False)

@@ -39,3 +39,17 @@ def test_arrays_are_not_kept_alive_and_answers_are_bounded():
         assert size(array, None) == 7 and calls == [7]
         del array
         gc.collect()
+
+
+def test_a_mask_that_got_the_address_of_a_dead_one_is_another():
+    @once_per_array
+    def hidden(array, masked):
+        return 0 if masked is None else int(masked.sum())
+
+    array, addresses = np.zeros(2), []
+    while len(addresses) == len(set(addresses)) < 100:  # sooner or later an address comes again
+        mask = np.arange(100) < len(addresses)
+        assert hidden(array, mask) == len(addresses)
+        addresses.append(id(mask))
+        del mask
+    assert len(addresses) > len(set(addresses))
