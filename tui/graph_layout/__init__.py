@@ -6,8 +6,8 @@ Pure functions of a TapeView and of what is open. Two pictures: chips in ranks, 
 from .cells import AHEAD, DONE, LIT, PART, Cell
 from .groups import Outline, Section
 from .items import Edge, Graph, Item
+from .layout import Layout, layered
 from .rails import Rails, rails
-from .routes import Layout, layered
 
 __all__ = [
     "AHEAD",

@@ -6,9 +6,9 @@ from glassllm.debug.snapshot import TapeView
 
 from .groups import Outline
 from .items import Graph
+from .layout import layered
 from .phrases import chip_label
 from .rails import rails
-from .routes import layered
 from .window import Picture, height_of, span_of
 
 View = Literal["layered", "rails"]

@@ -14,9 +14,9 @@ from tui.draw.text import Row, clean, cut
 
 from .cells import AHEAD, DONE, LIT, PART, Cell
 from .items import Graph
+from .layout import Layout
 from .phrases import called, phrase
 from .rails import Rails
-from .routes import Layout
 
 
 class Piece(NamedTuple):

@@ -1,110 +1,16 @@
-"""Where edges run: between neighbouring ranks through the gap between them, farther in a column of their own.
-
-A gap is a channel: what leaves one producer is one net, a net takes one track (row) of it, and two nets share no
-pin, so lines only ever cross squarely. Nets that lead to exactly the same consumers are drawn as one.
-"""
+"""Where edges run: between neighbouring ranks through the gap between them, farther in a column of their own."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from itertools import pairwise
 
-from rich.cells import cell_len
-
-from .cells import Canvas, Cell, Point
+from .cells import Point
 from .items import Graph
-from .layered import Places, Size, is_skip, places
+from .layered import Places, Size, is_skip
+from .nets import Net, allot, bundle_of, bundled, give_ports
 
 FARTHEST = 40
 """Cells beside a producer within which a column for its long edges is looked for; else they go to the right."""
-
-
-@dataclass(frozen=True)
-class Layout:
-    """A picture of a graph: chips by the middle of each, and the cells of every row. Columns count from 0.
-
-    `axis` is the column of the middle of the page. `roomy[i]`: chip i has room for `k/n`.
-    """
-
-    graph: Graph
-    labels: tuple[str, ...]
-    sizes: tuple[Size, ...]
-    chips: tuple[Point, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    width: int
-    axis: int
-    roomy: tuple[bool, ...]
-
-    @property
-    def height(self) -> int:
-        return len(self.rows)
-
-    @cached_property
-    def ranks(self) -> list[int]:
-        """The rows that have chips, from the top down."""
-        return sorted(self.lines)
-
-    @cached_property
-    def lines(self) -> dict[int, tuple[int, ...]]:
-        """The items on each row that has chips, from left to right."""
-        found: dict[int, list[int]] = {}
-        for i, (_, y) in enumerate(self.chips):
-            found.setdefault(y, []).append(i)
-        return {y: tuple(sorted(items, key=self.chips.__getitem__)) for y, items in found.items()}
-
-
-def layered(graph: Graph, labels: Sequence[str], room: int) -> Layout:
-    """The layout of a graph with these labels, fitted into `room` columns where it can be."""
-    labels = [_with_ports(label, len(graph.into[i])) for i, label in enumerate(labels)]
-    sizes = tuple(Size.of(cell_len(label)) for label in labels)
-    placed = places(graph, sizes, room)
-    router = _Router(graph, sizes, placed)
-    paths = router.paths()
-    bends = [x for path in paths for x, _ in path]
-    left = min([*map(router.left, range(len(sizes))), *bends], default=0)
-    right = max([*map(router.right, range(len(sizes))), *bends], default=0)
-    canvas = Canvas()
-    for edge, path in enumerate(paths):
-        canvas.line(edge, path)
-    chips = tuple((placed.x[i] - left, router.tops[placed.rank[i]]) for i in range(len(sizes)))
-    rows = canvas.rows(router.tops[-1] + 1 if router.tops else 0, left)
-    return Layout(graph, tuple(labels), sizes, chips, rows, right - left + 1, -left, router.roomy())
-
-
-def _with_ports(label: str, inputs: int) -> str:
-    """The label, widened by blanks if its chip has not enough columns for its inputs and two lines of others."""
-    return label.center(inputs + 1) if inputs > 1 and inputs + 1 > cell_len(label) else label
-
-
-@dataclass(eq=False)
-class _Net:
-    """What leaves one producer (or comes down in its column) through one gap, and where it goes."""
-
-    gap: int
-    tops: set[int]
-    targets: list[int] = field(default_factory=list)
-    columns: set[int] = field(default_factory=set)  # that it goes on in, past the next rank
-    comes_from_afar: bool = False  # in a column that leads to others too
-    bundle: "_Bundle | None" = None
-
-
-@dataclass(eq=False)
-class _Bundle:
-    """Nets drawn as one; `ports` is the column at which it enters each consumer from above."""
-
-    nets: list[_Net]
-    targets: tuple[int, ...]
-    ports: dict[int, int] = field(default_factory=dict)
-    track: int = 0
-
-    @property
-    def tops(self) -> set[int]:
-        return set().union(*(net.tops for net in self.nets))
-
-    @property
-    def span(self) -> tuple[int, int]:
-        pins = self.tops | set(self.ports.values()) | set().union(*(net.columns for net in self.nets))
-        return min(pins), max(pins)
 
 
 @dataclass(eq=False)
@@ -123,20 +29,22 @@ class _Bus:
 class _Port:
     """The place where a net enters a consumer, known once all ports of the gap are."""
 
-    net: _Net
+    net: Net
     target: int
 
 
-Stop = tuple[int | _Port, int | _Net]  # column, and rank or track
+Stop = tuple[int | _Port, int | Net]  # column, and rank or track
 
 
-class _Router:
+class Router:
+    """Finds the ways of all edges; with them the rows of the ranks, which are as far apart as the ways need."""
+
     def __init__(self, graph: Graph, sizes: Sequence[Size], placed: Places):
         self.graph, self.sizes = graph, sizes
         self.rank, self.x, self.ranks = placed.rank, placed.x, placed.ranks
         self.edge_of_chips = max((self.right(i) for i in range(len(sizes))), default=0)
         self.first_rail = self.edge_of_chips + placed.gap
-        self.nets: dict[tuple[int, int], _Net] = {}  # by gap and producer
+        self.nets: dict[tuple[int, int], Net] = {}  # by gap and producer
         self.taken: list[list[tuple[int, int]]] = [[] for _ in self.ranks]  # first and last cell of flat pieces
         self.tops: list[int] = []  # the row of each rank
 
@@ -176,8 +84,8 @@ class _Router:
 
     # Short edges, and nets
 
-    def _net(self, gap: int, source: int, top: int) -> _Net:
-        net = self.nets.setdefault((gap, source), _Net(gap, set()))
+    def _net(self, gap: int, source: int, top: int) -> Net:
+        net = self.nets.setdefault((gap, source), Net(gap, set()))
         net.tops.add(top)
         return net
 
@@ -187,7 +95,7 @@ class _Router:
         net = self._net(rank, edge.source, x)
         return [(x, rank), (x, net), *self._entered(net, edge.target)]
 
-    def _entered(self, net: _Net, target: int) -> list[Stop]:
+    def _entered(self, net: Net, target: int) -> list[Stop]:
         net.targets.append(target)
         port = _Port(net, target)
         return [(port, net), (port, net.gap + 1)]
@@ -282,72 +190,20 @@ class _Router:
 
     def _tracks(self) -> None:
         """Ports, tracks and with them the rows of the ranks."""
-        by_gap: list[list[_Net]] = [[] for _ in self.ranks]
+        by_gap: list[list[Net]] = [[] for _ in self.ranks]
         for (gap, _), net in self.nets.items():
             by_gap[gap].append(net)
         row = 0
         for nets in by_gap:
             self.tops.append(row)
-            bundles = _bundled(nets)
-            self._ports(bundles)
-            row += 1 + max(_allot(bundles), 1)
-
-    def _ports(self, bundles: list[_Bundle]) -> None:
-        """Each bundle enters a consumer in the middle, or beside it where others enter or start in that column."""
-        arriving: dict[int, list[_Bundle]] = {}
-        for bundle in bundles:
-            for target in bundle.targets:
-                arriving.setdefault(target, []).append(bundle)
-        starting = {top: bundle for bundle in bundles for top in bundle.tops}
-        for target, those in arriving.items():
-            those.sort(key=lambda bundle: sum(bundle.tops) / len(bundle.tops))
-            half = (self.sizes[target].plain - 1) // 2
-            step = 2 if 2 * (len(those) - 1) <= 2 * half else 1
-            used: set[int] = set()
-            for k, bundle in enumerate(those):
-                wanted = self.x[target] + (2 * k - (len(those) - 1)) * step // 2
-                near = sorted(range(-half, half + 1), key=lambda off: (abs(self.x[target] + off - wanted), off))
-                free = (
-                    self.x[target] + off
-                    for off in near
-                    if self.x[target] + off not in used and starting.get(self.x[target] + off, bundle) is bundle
-                )
-                bundle.ports[target] = next(free, wanted)
-                used.add(bundle.ports[target])
+            bundles = bundled(nets)
+            give_ports(bundles, self.x, self.sizes)
+            row += 1 + max(allot(bundles), 1)
 
     def _resolved(self, path: list[Stop]) -> list[Point]:
         points = []
         for x, y in path:
-            column = x if isinstance(x, int) else _bundle_of(x.net).ports[x.target]
-            row = self.tops[y] if isinstance(y, int) else self.tops[y.gap] + 1 + _bundle_of(y).track
+            column = x if isinstance(x, int) else bundle_of(x.net).ports[x.target]
+            row = self.tops[y] if isinstance(y, int) else self.tops[y.gap] + 1 + bundle_of(y).track
             points.append((column, row))
         return points
-
-
-def _bundle_of(net: _Net) -> _Bundle:
-    assert net.bundle is not None
-    return net.bundle
-
-
-def _bundled(nets: list[_Net]) -> list[_Bundle]:
-    """Nets that lead to the same consumers and nowhere else are one bundle, each other net is its own."""
-    bundles: dict[object, _Bundle] = {}
-    for net in nets:
-        targets = tuple(sorted(set(net.targets)))
-        only_here = not net.columns and not net.comes_from_afar
-        net.bundle = bundles.setdefault(targets if only_here else net, _Bundle([], targets))
-        net.bundle.nets.append(net)
-    return list(bundles.values())
-
-
-def _allot(bundles: list[_Bundle]) -> int:
-    """Give each bundle the highest track that is free along its span; how many tracks there are."""
-    ends: list[int] = []
-    for bundle in sorted(bundles, key=lambda bundle: bundle.span):
-        first, last = bundle.span
-        if first == last:
-            continue
-        track = next((t for t, end in enumerate(ends) if end < first), len(ends))
-        ends[track : track + 1] = [last]
-        bundle.track = track
-    return len(ends)

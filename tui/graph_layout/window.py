@@ -3,8 +3,8 @@
 from bisect import bisect_left
 from dataclasses import dataclass
 
+from .layout import Layout
 from .rails import Rails
-from .routes import Layout
 
 Picture = Layout | Rails
 

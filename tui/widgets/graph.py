@@ -13,9 +13,9 @@ from tui.draw.text import Row, blank
 from tui.graph_layout.album import AT_ONCE, Album, View, Wish
 from tui.graph_layout.captions import facts, legend, title
 from tui.graph_layout.folds import Folds
+from tui.graph_layout.layout import Layout
 from tui.graph_layout.paint import Moment, chip_at, layered_rows, rails_rows
 from tui.graph_layout.rails import Rails
-from tui.graph_layout.routes import Layout
 from tui.graph_layout.window import Corner, Picture, corner, entered, height_of, moved
 
 from .drawing import Drawing, drawing
