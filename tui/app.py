@@ -13,6 +13,7 @@ from textual import events
 from textual.app import App
 from textual.driver import Driver
 from textual.filter import LineFilter
+from textual.screen import Screen
 from textual.widgets import Input
 
 from . import log
@@ -199,6 +200,12 @@ class GlassApp(App[None]):
         assert self._debugger is not None, "nothing is open yet"
         return self._debugger
 
+    @property
+    def _top(self) -> Screen[Any] | None:
+        """The screen in front; None while the program ends, when messages may still come in."""
+        stack = self.screen_stack
+        return stack[-1] if stack else None
+
     async def show_screen(self, name: str) -> None:
         """Show the debugger, or a room beside it; what was there goes on, and is there again later."""
         shown: DebugScreen | Room = self.debugger
@@ -263,8 +270,8 @@ class GlassApp(App[None]):
             self._say_who_works()
         elif message.job.name == STATISTICS:
             self.debugger.take_statistics()
-            if isinstance(self.screen, Overlay):
-                self.screen.place()
+            if isinstance(self._top, Overlay):
+                self._top.place()
 
     async def _open_debug(self) -> None:
         """Take the place of the loading screen; what the screen draws with was imported by the engine thread."""
@@ -283,12 +290,12 @@ class GlassApp(App[None]):
             self._say_who_works()
         elif self._version and message.job.name != STATISTICS:
             self.debugger.progress(message)
-        elif isinstance(self.screen, LoadingScreen):
-            self.screen.progress(message)
+        elif isinstance(self._top, LoadingScreen):
+            self._top.progress(message)
 
     def _say_who_works(self) -> None:
-        if self._debugger is not None and self.screen_stack[-1:] == [self._debugger]:
-            self._debugger.frame()
+        if self._version and self._top is self.debugger:
+            self.debugger.frame()
 
     def action_stop_opening(self) -> None:
         """Stop what is being opened, at its next op."""

@@ -8,7 +8,7 @@ from tui.draw.leaf_list import spaced
 from tui.draw.numbers import Array
 from tui.draw.palette import Palette
 from tui.draw.pane import Pane
-from tui.draw.scale import encode, scale_of
+from tui.draw.scale import Scale, encode
 from tui.draw.text import Row, Span, clean, cut
 
 from .choice import Choice, heads, layer_and_head
@@ -74,7 +74,7 @@ def window(count: int, here: int, room: int) -> tuple[int, int]:
 
 def map_rows(shown: Array, of: Array, palette: Palette) -> list[Row]:
     """The weights as medium cells on the scale of all heads."""
-    scale = scale_of(of, None, False)
+    scale = Scale("sequential", float(np.nanmax(of, initial=1e-9)))
     codes = encode(shown, None, scale, levels(palette, scale.kind))
     if palette.is_flat:
         return shaded_rows(codes, "medium", palette, scale.kind, None, None)

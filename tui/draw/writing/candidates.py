@@ -83,7 +83,7 @@ def list_rows(view: Written, choice: Choice, width: int, room: int, palette: Pal
 def candidate_row(
     view: Written, choice: Choice, candidate: Candidate, total: float, width: int, palette: Palette
 ) -> Row:
-    """Token, the model's probability, the one it is drawn with, a bar of that, and the sum so far."""
+    """Token, the model's probability, the one it is drawn with, its bar, and the sum so far."""
     is_cursor = candidate == marked(view, choice)
     is_next = candidate.token == view.upcoming
     bg = "select" if is_cursor else "panel"
@@ -103,7 +103,9 @@ def candidate_row(
         ends = [Span(f" {numbers.headless(f'{min(total, 1.0):.3f}'):>6} ", "muted", bg=bg)]
     room = width - sum(len(span.text) for span in (*spans, *ends)) - 1
     share = candidate.probs[1] if is_out else candidate.probs[-1]
-    bar = Span(amount(share, room), "line" if is_out else "pos", bg=bg)
+    assert view.candidates is not None
+    top = float(view.candidates.probs.max())
+    bar = Span(amount(min(share / top, 1.0), room), "line" if is_out else "pos", bg=bg)
     return segments([*spans, Span(" ", bg=bg), bar, *ends], palette)
 
 
