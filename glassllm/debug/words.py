@@ -143,10 +143,8 @@ def _visited(places: Places, row: Row, at: Position) -> Said:
 def stopped(tape: Tape, traversal: Traversal, error: Exception) -> str:
     """Why a traversal ends before the node whose rule raised this, and what to do."""
     row = tape.rows[traversal.plan.order[len(traversal.records)]]
-    node = f"the way back ends before node {row.number}, {short(tape, row)}"
-    if row.op is not None and row.op.backward is None:
-        return f"{node}: {printable(str(error))}"
-    return f"{node}: {type(error).__name__}: {printable(str(error))}; mend its rule and run again"
+    why = f"{type(error).__name__}: {printable(str(error))}"
+    return f"the way back stops before node {row.number}, {short(tape, row)}; mend its rule and run again: {why}"
 
 
 def _summed(tape: Tape, leaf: Row, at: Position, state: GradientState) -> str:

@@ -150,7 +150,7 @@ def test_a_rule_that_fails_fails_again_and_moves_nothing(leaf):
 
     session = Session.of(broken(leaf) * 2)
     for _ in range(2):
-        with pytest.raises(CommandError, match=r"before node 1, broken: ArithmeticError: no slope; mend its rule"):
+        with pytest.raises(CommandError, match=r"node 1, broken; mend its rule and run again: .*no slope"):
             drain(session.proceed())
             drain(session.proceed())
         assert session.position == Position(1, 0, 1)
@@ -162,5 +162,5 @@ def test_an_op_without_a_rule_says_so(leaf):
         return x + 0
 
     session = Session.of(ruleless(leaf))
-    with pytest.raises(CommandError, match=r"before node 1, ruleless: op ruleless has no .*@ruleless\.rule"):
+    with pytest.raises(CommandError, match=r"node 1, ruleless; .*op ruleless has no .*@ruleless\.rule"):
         drain(session.step())

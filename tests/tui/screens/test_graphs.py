@@ -43,7 +43,9 @@ def ruleless() -> Session:
 async def test_a_rule_that_is_missing_is_a_line_that_says_what_to_do(tmp_path):
     async with started(tmp_path / "graph.py", (160, 45), build=ruleless) as pilot:
         await press(pilot, "2c")
-        assert row(pilot, -2).startswith(" ✗ the way back ends before node 1, bare: op bare has no backward rule;")
+        assert row(pilot, -2).startswith(
+            " ✗ the way back stops before node 1, bare; mend its rule and run again: Val"
+        )
         assert pilot.app.screen is pilot.app.debugger
         assert "backward 1/" in row(pilot, 0)
 
