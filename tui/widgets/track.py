@@ -1,5 +1,6 @@
 """The track: the whole timeline in one row. Forward at the left, the way back mirrored at the right of the bar."""
 
+from collections.abc import Sequence
 from itertools import groupby
 
 from textual import events
@@ -18,13 +19,13 @@ def track_row(snapshot: Snapshot, width: int, palette: Palette) -> Row:
     here, total = counted(snapshot.tape, snapshot.position)
     is_back = snapshot.position.traversal > 0
     per_cell, half = scale(total, width)
-    starts = block_starts(snapshot)
     last = (here - 1) // per_cell
     forward = cells(half, None if is_back else last, half if is_back else last, "fwd")
     back = cells(half, last if is_back else None, last if is_back else -1, "bwd")
-    for layer, first, final in starts:
-        label(forward, first // per_cell, str(layer))
-        label(back, (total - 1 - final) // per_cell, str(layer))
+    if events := snapshot.tape.events:
+        ends = [min((cell + 1) * per_cell, total) for cell in range(half)]
+        number(forward, [events[end - 1].layer for end in ends])
+        number(back, [events[total - end].layer for end in ends])
     bar = Span("┃", "bwd") if is_back else Span("│", "line")
     margin = (width - 2 * half - 1) // 2
     return text_row([Span(" " * margin), *joined([*forward, bar, *back])], width, palette, "bg")
@@ -58,13 +59,14 @@ def joined(spans: list[Span]) -> list[Span]:
     return [run[0]._replace(text="".join(span.text for span in run)) for run in runs]
 
 
-def block_starts(snapshot: Snapshot) -> list[tuple[int, int, int]]:
-    """(layer, order of its first event, order of its last) for each block."""
-    spans: dict[int, tuple[int, int]] = {}
-    for event in snapshot.tape.events:
-        if event.layer is not None:
-            spans[event.layer] = (spans.get(event.layer, (event.order, 0))[0], event.order)
-    return [(layer, first, last) for layer, (first, last) in spans.items()]
+def number(half: list[Span], layers: Sequence[int | None]) -> None:
+    """Number the blocks where they start, by the layer at each cell's end; of labels that overlap the first."""
+    before, free = None, 0
+    for cell, layer in enumerate(layers):
+        if layer is not None and layer != before and cell >= free:
+            label(half, cell, str(layer))
+            free = cell + len(f" {layer} ")
+        before = layer
 
 
 class Track(Page):
