@@ -52,6 +52,14 @@ def on_off(text: str) -> bool:
 # A writer
 
 
+def go_on(writer: Writer, count: int = 1) -> Iterator[tuple[int, int]]:
+    """So many tokens on, each by itself."""
+    for done in range(1, count + 1):
+        writer.next()
+        if done < count:
+            yield done, count
+
+
 def take(writer: Writer, token: str) -> None:
     """Go on with a token, by its id or by its text."""
     known = writer.vocabulary
@@ -83,7 +91,7 @@ ONE = (COUNT,)
 WRITER: dict[str, Command] = {
     command.name: command
     for command in (
-        Command("next", ONE, Writer.next, "one token on"),
+        Command("next", ONE, go_on, "one token on"),
         Command("back", ONE, Writer.back, "one token back"),
         Command("first", (), Writer.first, "back to the prompt"),
         Command("last", (), Writer.last, "to the end of the branch gone last"),

@@ -4,6 +4,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from textual import events
@@ -28,11 +29,12 @@ CHARACTERS = {" ": "space", ",": "comma"}
 async def started(path: Path, size: tuple[int, int] = (120, 36), **options: Any) -> AsyncIterator[Pilot[None]]:
     """The application with the file open and everything answered."""
     settle_threads()
-    app = GlassApp(path, **{"colors": "truecolor", **options})
-    async with app.run_test(size=size) as pilot:
-        await wait_for(pilot, lambda: has_opened(app), "the file is open")
-        await settled(pilot)
-        yield pilot
+    with TemporaryDirectory() as folder:  # for runs that are saved
+        app = GlassApp(path, **{"colors": "truecolor", "folder": Path(folder), **options})
+        async with app.run_test(size=size) as pilot:
+            await wait_for(pilot, lambda: has_opened(app), "the file is open")
+            await settled(pilot)
+            yield pilot
 
 
 def has_opened(app: GlassApp) -> bool:

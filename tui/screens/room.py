@@ -34,6 +34,7 @@ from .small import small_rows
 if TYPE_CHECKING:
     from tui.app import GlassApp
 
+MOST_COUNT = 999
 WORDS = ("enlarge", "export", "help", "log", "quit", "redraw", "screen")
 """What the command line takes besides the table, by the action that does it."""
 
@@ -240,7 +241,7 @@ class Room(Overlays):
         self.do(line if count is None else f"{line} {count}")
 
     def action_count(self, digit: int) -> None:
-        self._count = min(self._count * 10 + digit, 9999)
+        self._count = min(self._count * 10 + digit, MOST_COUNT)
         self.status.pend(f"{self._count}…" if self._count else "")
 
     def counted(self) -> int | None:

@@ -81,6 +81,5 @@ TRAIN_KEYS = table(
         act("down,j", "down", "move", (1,), "group", "next", False),
         act("tab", "other", "other_pane", (), "", "the other pane, where one fits", False),
         act("escape", "leave", "leave", (), "", "pause", False),
-        *(act(str(i), f"count_{i}", "count", (i,), "", "a count before s", False) for i in range(10)),
     ),
 )

@@ -143,7 +143,7 @@ async def test_the_header_says_who_holds_the_engine(sample, corpus, tmp_path):
 async def test_d_opens_the_last_step_with_the_trainer_s_gradients_before_clipping(sample, corpus, tmp_path):
     async with started(sample, (120, 36), **options(corpus, tmp_path)) as pilot:
         app, room = pilot.app, await opened(pilot, f"set {SETTINGS} max_norm=0.1")
-        await press(pilot, "3s d")
+        await press(pilot, "s s s d")
         await wait_for(pilot, lambda: app.screen is app.debugger, "the debugger is shown")
         await settled(pilot)
         assert f"clipped by {room.view.report.clip_factor:.4g}" in row(pilot, -2)
@@ -177,7 +177,7 @@ async def test_settings_are_edited_before_it_begins_and_refused_in_the_middle(sa
 async def test_curves_survive_another_size_and_another_screen(sample, corpus, tmp_path):
     async with started(sample, (160, 45), **options(corpus, tmp_path)) as pilot:
         await opened(pilot)
-        await press(pilot, "4s")
+        await press(pilot, "s s s s")
         before = text(pilot)
         for size in ((80, 24), (50, 10), (120, 36), (160, 45)):
             await pilot.resize_terminal(*size)

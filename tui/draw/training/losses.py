@@ -116,8 +116,8 @@ def norm_pane(view: Trained, width: int, height: int, palette: Palette) -> Pane:
     pane = Pane(width, height, palette)
     limit = view.settings.max_norm
     norm = table(view, "grad_norm")
-    share = numbers.share(view.clipped / view.step) if view.step else "none"
-    pane.title("gradient norm", f"before clipping at {limit:g}", [Span(f"clipped in {share} of steps", "muted")])
+    share = numbers.share(view.clipped / view.step) if view.step else ""
+    pane.title("gradient norm", f"before clipping at {limit:g}", [Span(f"clipped in {share} of steps" if share else "", "muted")])
     room, wide = height - 5, width - LEFT - 2
     values = norm[1][norm[1] > 0] if norm.size else np.zeros(0)
     low = min([limit / 10, *values.tolist()])
