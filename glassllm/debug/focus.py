@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import overload
 
 from .axes import Axes
+from .by_number import ByNumber
 from .plan import Plan
 from .snapshot import Contribution, Focus, Position, Row
 from .tape import Tape
@@ -33,7 +33,7 @@ def focus_on(tape: Tape, axes: Axes, selection: int, at: Position) -> Focus:
     )
 
 
-class Contributions(Sequence[Contribution]):
+class Contributions(ByNumber[Contribution]):
     """Every edge into a row in one traversal, in order of arrival, the seed first at the root.
 
     Each is put together when it is asked for: a weight of a long program has as many as the program has steps.
@@ -50,14 +50,7 @@ class Contributions(Sequence[Contribution]):
     def __len__(self) -> int:
         return self._seeds + len(self._edges)
 
-    @overload
-    def __getitem__(self, i: int) -> Contribution: ...
-    @overload
-    def __getitem__(self, i: slice) -> Sequence[Contribution]: ...
-    def __getitem__(self, i: int | slice) -> Contribution | Sequence[Contribution]:
-        if isinstance(i, slice):
-            return [self[k] for k in range(*i.indices(len(self)))]
-        i = range(len(self))[i]
+    def at(self, i: int) -> Contribution:
         return self._seed() if i < self._seeds else self._sent(i)
 
     def _seed(self) -> Contribution:

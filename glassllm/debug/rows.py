@@ -3,12 +3,13 @@
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
 from glassllm.autograd.ops import Array, Op
 
+from .by_number import ByNumber
 from .snapshot import Kind, Origin, Row
 
 KINDS: tuple[Kind, ...] = ("node", "leaf", "note")
@@ -16,7 +17,7 @@ TRACKED, PARAMETER = 4, 8  # added to the number of the kind
 HELD = 4096  # rows held ready after they were looked at
 
 
-class Rows(Sequence[Row]):
+class Rows(ByNumber[Row]):
     """Rows by number. One is put together when it is looked at; a column answers for all of them at once."""
 
     def __init__(self) -> None:
@@ -39,18 +40,11 @@ class Rows(Sequence[Row]):
     def __len__(self) -> int:
         return len(self._ends) - 1
 
-    @overload
-    def __getitem__(self, i: int) -> Row: ...
-    @overload
-    def __getitem__(self, i: slice) -> Sequence[Row]: ...
-    def __getitem__(self, i: int | slice) -> Row | Sequence[Row]:
-        if isinstance(i, slice):
-            return [self[k] for k in range(*i.indices(len(self)))]
+    def at(self, i: int) -> Row:
         if (row := self._held.get(i)) is not None:
             return row
         if len(self._held) >= HELD:
             self._held.clear()
-        i = range(len(self))[i]
         return self._held.setdefault(i, self._made(i))
 
     def __iter__(self) -> Iterator[Row]:
@@ -153,7 +147,7 @@ class Uses:
         self.first = array("i", np.concatenate([[0], np.cumsum(counts)]).astype(np.int32).tobytes())
 
 
-class UsesOf(Sequence[tuple[int, int]]):
+class UsesOf(ByNumber[tuple[int, int]]):
     """The uses of one row, each looked up when it is asked for."""
 
     def __init__(self, uses: Uses, row: int):
@@ -169,13 +163,7 @@ class UsesOf(Sequence[tuple[int, int]]):
         found: list[int] = np.unique(np.searchsorted(self._uses.ends, edges, "right") - 1).tolist()
         return found
 
-    @overload
-    def __getitem__(self, i: int) -> tuple[int, int]: ...
-    @overload
-    def __getitem__(self, i: slice) -> list[tuple[int, int]]: ...
-    def __getitem__(self, i: int | slice) -> tuple[int, int] | list[tuple[int, int]]:
-        if isinstance(i, slice):
-            return [self[k] for k in range(*i.indices(len(self)))]
+    def at(self, i: int) -> tuple[int, int]:
         edge = self._uses.order[self._places[i]]
         row = bisect_right(self._uses.ends, edge) - 1
         return row, edge - self._uses.ends[row]

@@ -7,13 +7,13 @@ a gradient is computed. Pulling computes one visit, and keeps what it sent.
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
 
 import numpy as np
 
 from glassllm.autograd import graph
 from glassllm.autograd.ops import Array
 
+from .by_number import ByNumber
 from .plan import Plan
 
 SUMMED = 64
@@ -34,7 +34,7 @@ class VisitRecord:
         return sum(array.size for array in (self.grad, *self.contributions) if array is not None)
 
 
-class Records(Sequence[VisitRecord]):
+class Records(ByNumber[VisitRecord]):
     """The visits pulled. They are held in an array, since the garbage collector looks through every list."""
 
     def __init__(self, order: Sequence[int]):
@@ -45,14 +45,7 @@ class Records(Sequence[VisitRecord]):
     def __len__(self) -> int:
         return len(self.rows)
 
-    @overload
-    def __getitem__(self, visit: int) -> VisitRecord: ...
-    @overload
-    def __getitem__(self, visit: slice) -> Sequence[VisitRecord]: ...
-    def __getitem__(self, visit: int | slice) -> VisitRecord | Sequence[VisitRecord]:
-        if isinstance(visit, slice):
-            return [self[k] for k in range(*visit.indices(len(self)))]
-        visit = range(len(self))[visit]
+    def at(self, visit: int) -> VisitRecord:
         grad, *sent = self._held[visit]
         return VisitRecord(self.rows[visit], grad, tuple(sent))
 

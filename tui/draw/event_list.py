@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from glassllm.debug.by_number import ByNumber
 from glassllm.debug.snapshot import Event, Snapshot, TapeView
 from glassllm.debug.timeline import event_at
 
@@ -48,7 +49,7 @@ def lines_of(tape: TapeView, open_layers: frozenset[int]) -> Sequence[Line]:
     return lines
 
 
-class NodeLines(Sequence[Line]):
+class NodeLines(ByNumber[Line]):
     """A line per forward row, by number: nothing is stored, so a hundred thousand cost nothing."""
 
     def __init__(self, tape: TapeView):
@@ -57,7 +58,7 @@ class NodeLines(Sequence[Line]):
     def __len__(self) -> int:
         return len(self.tape.forward)
 
-    def __getitem__(self, i: int) -> Line:  # type: ignore[override]
+    def at(self, i: int) -> Line:
         row = self.tape.rows[self.tape.forward[i]]
         return Line(row.id, f"{row.name} {row.number}" if row.number else row.name)
 

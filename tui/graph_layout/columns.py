@@ -2,12 +2,12 @@
 
 from array import array
 from collections.abc import Sequence
-from typing import overload
 
+from glassllm.debug.by_number import ByNumber
 from glassllm.debug.snapshot import TapeView
 
 
-class Texts(Sequence[str]):
+class Texts(ByNumber[str]):
     """Texts of which many are the same."""
 
     def __init__(self) -> None:
@@ -18,13 +18,7 @@ class Texts(Sequence[str]):
     def __len__(self) -> int:
         return len(self._codes)
 
-    @overload
-    def __getitem__(self, i: int) -> str: ...
-    @overload
-    def __getitem__(self, i: slice) -> Sequence[str]: ...
-    def __getitem__(self, i: int | slice) -> str | Sequence[str]:
-        if isinstance(i, slice):
-            return [self[k] for k in range(*i.indices(len(self)))]
+    def at(self, i: int) -> str:
         return self._texts[self._codes[i]]
 
     def append(self, text: str) -> None:

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Literal, overload
+from typing import Literal
 
 import numpy as np
 
+from glassllm.debug.by_number import ByNumber
 from glassllm.debug.snapshot import TapeView
 
 from .columns import Columns
@@ -54,7 +55,7 @@ class Edge:
     uses: tuple[Use, ...]
 
 
-class Items(Sequence[Item]):
+class Items(ByNumber[Item]):
     """Items in execution order; single nodes, which may be many, are known by their row alone."""
 
     def __init__(self, columns: Columns):
@@ -69,13 +70,7 @@ class Items(Sequence[Item]):
     def __len__(self) -> int:
         return len(self._codes)
 
-    @overload
-    def __getitem__(self, i: int) -> Item: ...
-    @overload
-    def __getitem__(self, i: slice) -> Sequence[Item]: ...
-    def __getitem__(self, i: int | slice) -> Item | Sequence[Item]:
-        if isinstance(i, slice):
-            return [self[k] for k in range(*i.indices(len(self)))]
+    def at(self, i: int) -> Item:
         code = self._codes[i]
         return self._others[-1 - code] if code < 0 else self._node(code, self.group(i))
 
@@ -125,7 +120,7 @@ class Items(Sequence[Item]):
             self._starts.append(len(self) - 1)
 
 
-class Edges(Sequence[Edge]):
+class Edges(ByNumber[Edge]):
     """Edges by target."""
 
     def __init__(self) -> None:
@@ -138,13 +133,7 @@ class Edges(Sequence[Edge]):
     def __len__(self) -> int:
         return len(self.sources)
 
-    @overload
-    def __getitem__(self, e: int) -> Edge: ...
-    @overload
-    def __getitem__(self, e: slice) -> Sequence[Edge]: ...
-    def __getitem__(self, e: int | slice) -> Edge | Sequence[Edge]:
-        if isinstance(e, slice):
-            return [self[k] for k in range(*e.indices(len(self)))]
+    def at(self, e: int) -> Edge:
         first, end = self._first[e], self._first[e + 1]
         uses = tuple(zip(self._rows[first:end], self._slots[first:end], strict=True))
         return Edge(self.sources[e], self.targets[e], uses)
@@ -165,7 +154,7 @@ class Edges(Sequence[Edge]):
         self._first.append(len(self._rows))
 
 
-class Lists(Sequence[Sequence[int]]):
+class Lists(ByNumber[Sequence[int]]):
     """A list of edges for each item, all in one."""
 
     def __init__(self, order: np.ndarray, owners: "array[int]", items: int):
@@ -176,13 +165,7 @@ class Lists(Sequence[Sequence[int]]):
     def __len__(self) -> int:
         return len(self._first) - 1
 
-    @overload
-    def __getitem__(self, i: int) -> Sequence[int]: ...
-    @overload
-    def __getitem__(self, i: slice) -> Sequence[Sequence[int]]: ...
-    def __getitem__(self, i: int | slice) -> Sequence[int] | Sequence[Sequence[int]]:
-        if isinstance(i, slice):
-            return [self[k] for k in range(*i.indices(len(self)))]
+    def at(self, i: int) -> Sequence[int]:
         return self._edges[self._first[i] : self._first[i + 1]]
 
 

@@ -7,6 +7,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 
+from glassllm.debug.by_number import ByNumber
 from glassllm.debug.snapshot import Snapshot
 from tui.draw.glyphs import BACKWARD, FOLDED, FORWARD, NOT_YET, RECORDED, SELECTED, gradient_glyph, of_edges
 from tui.draw.palette import Palette
@@ -87,7 +88,7 @@ class Moment:
         return self._signs[key]
 
 
-class EdgeStates(Sequence[int]):
+class EdgeStates(ByNumber[int]):
     """The state of each edge, each looked up once."""
 
     def __init__(self, moment: Moment):
@@ -97,7 +98,7 @@ class EdgeStates(Sequence[int]):
     def __len__(self) -> int:
         return len(self._moment.graph.edges)
 
-    def __getitem__(self, e: int) -> int:  # type: ignore[override]
+    def at(self, e: int) -> int:
         if e not in self._known:
             self._known[e] = self._backward(e) if self._moment.is_back else self._forward(e)
         return self._known[e]
