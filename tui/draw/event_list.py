@@ -3,6 +3,8 @@
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 
 from glassllm.debug.by_number import ByNumber
 from glassllm.debug.snapshot import Event, Snapshot, TapeView
@@ -64,12 +66,7 @@ class NodeLines(ByNumber[Line]):
 
 
 def _by_layer(events: Sequence[Event]) -> list[tuple[int | None, list[Event]]]:
-    groups: list[tuple[int | None, list[Event]]] = []
-    for event in events:
-        if not groups or groups[-1][0] != event.layer:
-            groups.append((event.layer, []))
-        groups[-1][1].append(event)
-    return groups
+    return [(layer, list(run)) for layer, run in groupby(events, key=attrgetter("layer"))]
 
 
 def _joined(fold: Line, layer: int, events: list[Event]) -> Line:
