@@ -9,7 +9,11 @@ from tests.looks.test_looks import FOLDER, SAMPLE, differences
 from tests.tui.driving import press, settled, started
 from tui import dump
 
-OPEN = ((r" [\d.\u2009]+ tok/s", " … tok/s"), (r" +[\d\u2009]+ ms a step", " … ms a step"), (r"[\d:]+ left", "… left"))
+OPEN = (
+    (r" [\d.\u2009]+ tok/s", " … tok/s"),
+    (r" +[\d\u2009]+ ms a step", " … ms a step"),
+    (r"[\d:]+ left", "… left"),
+)
 """What a clock decides, and what stands for it."""
 CORPUS = Path(__file__).resolve().parents[2] / "samples" / "tiny.txt"
 STEPS = "set steps=6 batch_size=2 seq_len=32 warmup=2 eval_every=2"
