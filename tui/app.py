@@ -147,10 +147,10 @@ class GlassApp(App[None]):
             self.path, self._arguments, self._root, stop=Cancelled, stopped=self.engine.spare, heard=heard
         )
 
-    def run(self, **options: Any) -> None:
+    def run(self, **options: Any) -> Any:
         self._endings = Endings()
         try:
-            super().run(**options)
+            return super().run(**options)
         finally:
             self._endings.settle()
 
