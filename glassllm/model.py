@@ -4,7 +4,7 @@ Tokens become rows of E, pass through the blocks, and are compared with E again:
 entry of the vocabulary is the logit of that entry coming next.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Self
@@ -41,6 +41,10 @@ class Generated:
     trace: Tracer | None
 
 
+class NotFinite(ValueError):
+    """Logits that no token can be drawn from."""
+
+
 @dataclass(frozen=True)
 class Sampling:
     """How a token is chosen from logits. Raises ValueError, naming the field, when made out of range."""
@@ -61,10 +65,10 @@ class Sampling:
     def probs(self, logits: Array) -> Array:
         """softmax(logits / T) in float64 (V,), what top_k and top_p leave of it summing to 1 again.
 
-        top_p keeps the fewest tokens, likeliest first, that reach it. Raises ValueError for logits not finite.
+        top_p keeps the fewest tokens, likeliest first, that reach it. Raises NotFinite for logits that are not.
         """
         if not np.isfinite(logits).all():
-            raise ValueError("the last logits hold NaN or Inf, so no token can be drawn from them")
+            raise NotFinite("the last logits hold NaN or Inf, so no token can be drawn from them")
         shifted = np.subtract(logits, logits.max(), dtype=np.float64)
         with np.errstate(over="ignore"):  # a tiny T sends all but the largest to −inf, whose share is 0
             probs = softmax_np(shifted / self.temperature)
@@ -242,9 +246,22 @@ class GlassLM(Module):
     @classmethod
     def load(cls, path: str | PathLike[str], dtype: DTypeLike = np.float32) -> Self:
         """The model of a checkpoint, its weights in `dtype`, whatever they are stored in."""
-        checkpoint = load_checkpoint(path)
-        model = cls(checkpoint.config, seed=None, dtype=dtype)
+        found = load_checkpoint(path)
+        weights = {name: np.array(weight, dtype) for name, weight in found.weights.items()}  # our own, writable
+        return cls.of(found.config, weights, found.tokenizer, found.meta, found.sample)
+
+    @classmethod
+    def of(
+        cls,
+        cfg: Config,
+        weights: Mapping[str, Array],
+        tokenizer: Tokenizer | None = None,
+        meta: Mapping[str, Any] | None = None,
+        sample: Array | None = None,
+    ) -> Self:
+        """A composed model of these weights, all of one dtype and not copied, and of what travels with them."""
+        model = cls(cfg, seed=None, dtype=next(iter(weights.values())).dtype)
         for name, parameter in model.named_parameters().items():
-            parameter.data = np.array(checkpoint.weights[name], dtype)  # a copy of our own, writable
-        model.tokenizer, model.meta, model.sample = checkpoint.tokenizer, checkpoint.meta, checkpoint.sample
+            parameter.data = weights[name]
+        model.tokenizer, model.meta, model.sample = tokenizer, dict(meta or {}), sample
         return model

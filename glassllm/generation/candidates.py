@@ -45,16 +45,10 @@ def entropy(probs: Array) -> float:
     return float(-(some * np.log(some)).sum())
 
 
-class NotFinite(ValueError):
-    """Logits that no token can be drawn from."""
-
-
 class Candidates:
     """What may follow, by the last logits (V,) and how a token is chosen. NotFinite for logits that are not."""
 
     def __init__(self, logits: Array, sampling: Sampling) -> None:
-        if not np.isfinite(logits).all():
-            raise NotFinite("the last logits hold NaN or Inf, so no token can be drawn from them")
         self.logits = logits
         self.sampling = sampling
         self.stages = _stages(logits, sampling)

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from glassllm.autograd.ops import Array
-from glassllm.model import GlassLM, Sampling
+from glassllm.model import GlassLM, NotFinite, Sampling
 from glassllm.tokenizer import EOS, texts
 
-from .candidates import Candidates, NotFinite
+from .candidates import Candidates
 from .continuations import Continuations, Node
 from .insight import Lens, look
 

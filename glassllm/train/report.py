@@ -49,11 +49,7 @@ class LastStep:
 
     def model(self) -> GlassLM:
         """A composed model with the weights before the update, not copied."""
-        model = GlassLM(self.config, seed=None)
-        for name, parameter in model.named_parameters().items():
-            parameter.data = self.weights[name]
-        model.tokenizer = self.tokenizer
-        return model
+        return GlassLM.of(self.config, self.weights, self.tokenizer)
 
 
 def group_of(name: str) -> str:

@@ -76,11 +76,7 @@ class TrainingState:
 
     def model(self) -> GlassLM:
         """A model of these weights, not copied."""
-        model = GlassLM(self.config, seed=None)
-        for name, parameter in model.named_parameters().items():
-            parameter.data = self.weights[name]
-        model.tokenizer, model.meta, model.sample = self.tokenizer, dict(self.meta), self.sample
-        return model
+        return GlassLM.of(self.config, self.weights, self.tokenizer, self.meta, self.sample)
 
 
 def state_path(path: StrPath) -> Path:

@@ -28,12 +28,8 @@ from .steps import backpropagate
 
 def copied(model: GlassLM) -> GlassLM:
     """A float32 model of its own with the same weights and what travels with them; composed."""
-    copy = GlassLM(model.config, seed=None)
-    weights = model.named_parameters()
-    for name, parameter in copy.named_parameters().items():
-        parameter.data = np.array(weights[name].data, np.float32)
-    copy.tokenizer, copy.meta, copy.sample = model.tokenizer, dict(model.meta), model.sample
-    return copy
+    weights = {name: np.array(p.data, np.float32) for name, p in model.named_parameters().items()}
+    return GlassLM.of(model.config, weights, model.tokenizer, model.meta, model.sample)
 
 
 class Trainer:
