@@ -18,7 +18,7 @@ Array = NDArray[Any]
 THIN = "\u2009"
 SUPERSCRIPT = str.maketrans("−-0123456789", "⁻⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-cell, special, signed = numerals.signed, numerals.special, numerals.with_minus
+cell, special, with_minus = numerals.signed, numerals.special, numerals.with_minus
 shape, coordinates = numerals.shape_text, numerals.coordinates
 """What the debugger's own words need too."""
 
@@ -31,11 +31,11 @@ def formatted(value: Any, how: Format) -> str:
     if isinstance(value, np.bool_):
         return str(bool(value)).lower()
     if isinstance(value, np.integer):
-        return signed(str(int(value)))
+        return with_minus(str(int(value)))
     x = float(value)
     if how.kind == "digits" or not math.isfinite(x):
         return cell(x, how.digits)
-    return signed("e".join(_mantissa_exponent(x, how.digits)))
+    return with_minus("e".join(_mantissa_exponent(x, how.digits)))
 
 
 def _mantissa_exponent(x: float, digits: int) -> tuple[str, str]:
@@ -56,7 +56,7 @@ def stat(x: float, digits: int = 3) -> str:
     places = max(0, digits - 1 - math.floor(math.log10(size)))
     text = f"{x:.{places}f}"
     short = text.rstrip("0").rstrip(".") if "." in text else text
-    return signed(headless(short if float(short) == x else text))
+    return with_minus(headless(short if float(short) == x else text))
 
 
 def headless(text: str) -> str:
@@ -87,7 +87,7 @@ def row_numbers(values: Sequence[float] | Array, digits: int = 2) -> tuple[list[
     form = "+.0f" if has_sign else ".0f"
 
     def integer(x: float) -> str:
-        text = signed(f"{_over_power(x, exponent):{form}}")
+        text = with_minus(f"{_over_power(x, exponent):{form}}")
         return "0" if text.lstrip(f"+{MINUS}") == "0" else text
 
     return [_entry(x, integer) for x in values], factor(exponent)
@@ -130,7 +130,7 @@ def share(part: float) -> str:
         return special(part)
     if 0 < abs(part) < 0.01:
         return "<1%"
-    return signed(f"{100 * part:.0f}%")
+    return with_minus(f"{100 * part:.0f}%")
 
 
 def dtype(name: Any) -> str:

@@ -114,7 +114,7 @@ def draw_scalar(draft: Draft, what: Shown, x: int, width: int) -> None:
         canvas.words(x + 1, y, [Span(what.why_not, "muted")])
         return
     value = what.array[()]
-    text = numbers.signed(str(value)) if np.isfinite(value) else numbers.special(float(value))
+    text = numbers.with_minus(str(value)) if np.isfinite(value) else numbers.special(float(value))
     token = "bright" if np.isfinite(value) else "nanfg"
     number = Span(text, token, bold=True, bg=None if np.isfinite(value) else "nan")
     note = [Span(f"   {what.note}", "bwd")] if what.note else []

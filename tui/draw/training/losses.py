@@ -106,7 +106,7 @@ def guesses(view: Trained, loss: Array, valid: Array, width: int) -> Words:
     if view.unigram:
         words += [Span("   unigram ", "muted"), Span(f"{view.unigram:.3f}")]
     if loss.size and valid.size and width >= 70:
-        gap = numbers.signed(f"{valid[1, -1] - loss[1, -1]:.3f}")
+        gap = numbers.with_minus(f"{valid[1, -1] - loss[1, -1]:.3f}")
         words += [Span("   gap val − train ", "muted"), Span(gap)]
     return words
 
@@ -117,7 +117,11 @@ def norm_pane(view: Trained, width: int, height: int, palette: Palette) -> Pane:
     limit = view.settings.max_norm
     norm = table(view, "grad_norm")
     share = numbers.share(view.clipped / view.step) if view.step else ""
-    pane.title("gradient norm", f"before clipping at {limit:g}", [Span(f"clipped in {share} of steps" if share else "", "muted")])
+    pane.title(
+        "gradient norm",
+        f"before clipping at {limit:g}",
+        [Span(f"clipped in {share} of steps" if share else "", "muted")],
+    )
     room, wide = height - 5, width - LEFT - 2
     values = norm[1][norm[1] > 0] if norm.size else np.zeros(0)
     low = min([limit / 10, *values.tolist()])

@@ -67,7 +67,7 @@ def scale_row(width: int, palette: Palette) -> Row:
     """The exponents over the strip."""
     text = [" "] * width
     for value in range(int(LOW), int(HIGH) + 1, 1 if width >= 24 else 2):
-        word = numbers.signed(str(value))
+        word = numbers.with_minus(str(value))
         start = min(max(column(value, width) - 1, 0), width - len(word))
         text[start : start + len(word)] = word
     return segments([Span("".join(text), "muted")], palette)
@@ -79,7 +79,7 @@ def group_row(view: Trained, group: str, is_here: bool, width: int, trend: int, 
     tone = "stop" if is_out else "text"
     bg = "select" if is_here else "panel"
     label = cut(group.replace("blocks.", "").replace(".", " "), 9, "tail")
-    number = numbers.signed(f"{value:.2f}") if math.isfinite(value) else numbers.special(value)
+    number = numbers.with_minus(f"{value:.2f}") if math.isfinite(value) else numbers.special(value)
     spans = [
         Span("!" if is_out else " ", "stop", bold=True, bg=bg),
         Span(f" {label:<9}{number:>6} ", tone, bold=is_out, bg=bg),

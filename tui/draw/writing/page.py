@@ -104,7 +104,7 @@ def rule(view: Written, choice: Choice, width: int, count: int, palette: Palette
     temperature = view.sampling.temperature
     with np.errstate(over="ignore"):
         total = float(np.exp((logits - logits.max()) / temperature).sum())
-    z, most = (numbers.signed(f"{x:.3f}") for x in (logits[cursor.token], logits.max()))
+    z, most = (numbers.with_minus(f"{x:.3f}") for x in (logits[cursor.token], logits.max()))
     warm = f"{temperature:g}"
     filters = ", ".join(
         words
