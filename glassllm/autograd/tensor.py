@@ -55,7 +55,10 @@ def apply(op: Op, *inputs: Any, **attrs: Any) -> "Tensor":
     arrays = tuple([t.data for t in tensors])
     y, saved = op.run(arrays, attrs)
     result = Tensor(y)
-    _connect(result, op, tensors, arrays, attrs, saved)
+    if tracking:
+        _connect(result, op, tensors, arrays, attrs, saved)
+    if hook is not None:
+        hook.applied(op, tensors, attrs, saved, result)
     return result
 
 
@@ -67,12 +70,11 @@ def _connect(
     attrs: dict[str, Any],
     saved: tuple[Any, ...],
 ) -> None:
-    if tracking and [t for t in inputs if t.requires_grad]:
+    """Give the result its node, if an input wants a gradient."""
+    if [t for t in inputs if t.requires_grad]:
         places = tuple([t.place for t in inputs])
         result.node = graph.Node(op, places, arrays, attrs, saved, result.data, weakref.ref(result))
         result.requires_grad = True
-    if hook is not None:
-        hook.applied(op, inputs, attrs, saved, result)
 
 
 def _tensors(values: tuple[Any, ...]) -> tuple["Tensor", ...]:
@@ -167,7 +169,10 @@ class Tensor:
         if parents:
             parents = tuple(parents)
             by_hand = Op(_no_forward, "custom", backward and (lambda g, *_: backward(g)))
-            _connect(self, by_hand, parents, tuple(p.data for p in parents), {}, ())
+            if tracking:
+                _connect(self, by_hand, parents, tuple(p.data for p in parents), {}, ())
+            if hook is not None:
+                hook.applied(by_hand, parents, {}, (), self)
 
     @property
     def place(self) -> graph.Place | None:
