@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .autograd import Tensor, masked_fill, matmul, mean, repeat_kv, reshape, rope, silu, softmax, sqrt, transpose
-from .autograd.functions import causal_attention, rms_norm, heads_apart, swiglu
+from .autograd.functions import causal_attention, heads_apart, rms_norm, swiglu
 from .autograd.ops import Array
 from .config import Config
 from .trace import Tracer, Value, mark, scope
