@@ -12,18 +12,21 @@ from rich.cells import cell_len
 SIGNS: dict[str, str] = {
     **dict(zip("■□●◐○–◆◇◈▶◀▷▸▾▴◂▲▼✓✗", "#.@%o-BbW><)+-^<^v+!", strict=True)),
     **{chr(code): "+" for code in range(0x2500, 0x2580)},  # every line that turns or crosses, and below the others
-    **dict.fromkeys("─╴╶▔", "-"),
+    **dict.fromkeys("─╴╶▔┄┈╌", "-"),
     **dict.fromkeys("━╸╺╼╾", "="),
     **dict.fromkeys("│┃╵╷╹╻╽╿▌", "|"),
     **dict(zip("▁▂▃▄▅▆▇█░▒▓", "_.::==##:=*", strict=True)),
     **dict(zip("×÷·−…⊙√∞∂Σ±‖⟨⟩‹›←→↑↓′\u2009", "x/.-$*VIdS~|<><><>^v' ", strict=True)),
-    **dict(zip("γεθπσβ½", "gethps1", strict=True)),
+    **dict.fromkeys("▏▎▍", ":"),
+    **dict.fromkeys("▋▊▉", "="),
+    **dict(zip("γεθπσβηλΔ½", "gethpsnld1", strict=True)),
     "🔎": "/ ",
 }
 """One sign for one cell."""
 WORDS: dict[str, str] = SIGNS | {
     "✓": "ok", "✗": "FAIL", "→": "->", "←": "<-", "±": "+-", "½": "1/2 ", "Σ": "sum", "√": "sqrt", "∞": "inf",
-    "γ": "gamma", "ε": "eps", "θ": "theta", "π": "pi", "σ": "sigma", "β": "beta", "␡": r"\x7f",
+    "γ": "gamma", "ε": "eps", "θ": "theta", "π": "pi", "σ": "sigma", "β": "beta",
+    "η": "eta", "λ": "lambda", "␡": r"\x7f",
     **{chr(0x2400 + code): chr(code).encode("unicode_escape").decode() for code in range(0x20)},
 }  # fmt: skip
 """What our own words and formulas are made of; all else is a stranger's, and is escaped."""

@@ -20,7 +20,8 @@ def updates_pane(view: Trained, here: int, width: int, height: int, palette: Pal
     """A row a group: log₁₀ of ‖step‖ / ‖weights‖, where that lies beside the healthy band, and its trend."""
     pane = Pane(width, height, palette)
     is_wide = width >= WIDE
-    pane.title("update / weight", "log₁₀ of ‖Δw‖ / ‖w‖ of a step" if is_wide else "log₁₀", has_cursor=True)
+    log = "log10" if palette.is_ascii else "log₁₀"
+    pane.title("update / weight", f"{log} of ‖Δw‖ / ‖w‖ of a step" if is_wide else log, has_cursor=True)
     names = groups(view)
     if not names:
         pane.words(1, 2, [Span("no update yet", "muted")])

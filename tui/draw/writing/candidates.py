@@ -89,7 +89,7 @@ def candidate_row(
     bg = "select" if is_cursor else "panel"
     is_out = candidate.cut_by is not None
     tone = "faint" if is_out else "fwd" if is_next else "text"
-    sign = "▸" if is_cursor else "✓" if candidate.token in view.taken else " "
+    sign = palette.marks.row if is_cursor else "✓" if candidate.token in view.taken else " "
     wide = 13 if width >= WIDE else 10
     spans = [
         Span(sign, "fwd", bg=bg),
