@@ -28,7 +28,8 @@ ORDER = LAYOUT.split()
 """A module imports from its own entry and those before it. An entry stands for all below it that have none."""
 
 
-NAMEDTUPLE = {"_replace", "_asdict", "_fields"}
+PUBLIC = {"_replace", "_asdict", "_fields", "_exit"}
+"""Names that begin like private ones and are documented: of NamedTuple, and os._exit."""
 """Public in spite of their names."""
 
 
@@ -162,7 +163,7 @@ def private_doors(source: Source, ours: set[str]) -> list[str]:
         if not belongs(module, "glassllm") and not belongs(module, "tui") and is_private(f"{module}.{name}")
     ]
     for node in ast.walk(source.tree):
-        if isinstance(node, ast.Attribute) and is_private(node.attr) and node.attr not in ours | NAMEDTUPLE:
+        if isinstance(node, ast.Attribute) and is_private(node.attr) and node.attr not in ours | PUBLIC:
             found.append(f"{source.name}:{node.lineno} reaches for {node.attr}")
     return found
 

@@ -5,10 +5,12 @@ Nothing here imports numpy or textual before it is known that they are needed: -
 
 import argparse
 import codecs
+import contextlib
 import io
 import os
 import re
 import sys
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -161,6 +163,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run the command; its exit code: 0, 2 for usage or a bad file, 130 when interrupted."""
     settle_output()
     given = list(sys.argv[1:] if words is None else words)
+    threads = set(threading.enumerate())
     try:
         if given and given[0] in headless.PARSERS:
             code = without_screen(given)
@@ -169,6 +172,8 @@ def main(words: Sequence[str] | None = None) -> int:
             settle_threads()
             code = run(options)
         sys.stdout.flush()
+        if any(not thread.daemon for thread in set(threading.enumerate()) - threads):
+            abandon(code)
         return code
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -176,6 +181,14 @@ def main(words: Sequence[str] | None = None) -> int:
         # The reader left (`| head`): what was asked for is done, and Python must not flush into the pipe again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def abandon(code: int) -> NoReturn:
+    """Leave at once: what still runs, a user's thread or the engine's slice, is not waited for."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):  # who read it may have left
+            stream.flush()
+    os._exit(code)
 
 
 def without_screen(words: Sequence[str]) -> int:

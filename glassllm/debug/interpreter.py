@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from types import ModuleType
+from typing import NoReturn
 
 import numpy as np
 
@@ -33,6 +34,7 @@ def as_main(module: ModuleType, arguments: Sequence[str], folder: Path, output: 
             redirect_stderr(output.stream("err")),
             warnings.catch_warnings(),
             np.errstate(),
+            _exits_kept(),
         ):
             sys.stdin = nothing
             yield
@@ -40,6 +42,23 @@ def as_main(module: ModuleType, arguments: Sequence[str], folder: Path, output: 
         sys.modules["__main__"], sys.argv, sys.path[:], sys.stdin = main, argv, path, stdin
         with suppress(OSError):  # the folder it was started in may be gone
             os.chdir(place)
+
+
+@contextmanager
+def _exits_kept() -> Iterator[None]:
+    """Inside, os._exit ends the program as sys.exit does, not the debugger; in a child process it ends that."""
+    leave, process = os._exit, os.getpid()
+
+    def kept(status: int) -> NoReturn:
+        if os.getpid() != process:
+            leave(status)
+        raise SystemExit(status)
+
+    os._exit = kept
+    try:
+        yield
+    finally:
+        os._exit = leave
 
 
 @contextmanager

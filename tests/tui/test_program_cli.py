@@ -89,6 +89,18 @@ def test_the_exit_code_is_the_program_s_and_the_report_comes_all_the_same(tmp_pa
     assert ("Traceback" in err) == (code == 1) and "glassllm" not in err
 
 
+def test_a_thread_that_never_ends_is_not_waited_for(tmp_path):
+    (tmp_path / "p.py").write_text(
+        f"{PROGRAM}import threading\nthreading.Thread(target=threading.Event().wait).start()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "tui.cli", "p.py", "--report"],
+        env={"PYTHONPATH": str(ROOT), "PATH": ""}, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert "1 thread of it still running" in done.stdout and "gradients of tsum" in done.stdout
+
+
 def test_ctrl_c_stops_program_and_command(tmp_path):
     (tmp_path / "p.py").write_text(
         "from glassllm import Tensor\nTensor(1.0) * 2\nimport os\nos.kill(os.getpid(), 2)\n"

@@ -59,6 +59,13 @@ ENDS = {
     "sys.exit()": ("(x * 2).sum().backward(); sys.exit()", 0, ()),
     "sys.exit(0)": ("(x * 2).sum().backward(); sys.exit(0)", 0, ()),
     "sys.exit(3)": ("(x * 2).sum().backward(); sys.exit(3)", 3, ("exit code 3",)),
+    "os._exit(3)": ("(x * 2).sum().backward(); import os; os._exit(3)", 3, ("exit code 3",)),
+    "os._exit in a child": (
+        "(x * 2).sum().backward()\nimport os\nchild = os.fork() or os._exit(3)\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))",
+        0,
+        ("1 line printed",),
+    ),
     "sys.exit(words)": (
         "(x * 2).sum().backward(); sys.exit('no more')",
         1,
