@@ -34,8 +34,9 @@ REFUSALS = (CheckpointError, CommandError)
 KINDS = ("negative", "zero", "positive", "nan", "inf", "masked", "subnormal")
 EVENT = ("min", "mean", "max", "std", "norm", *KINDS)
 LEAF = ("norm", "grad norm", "min", "mean", "max", "std", "nan", "inf")
-NARROW = ("norm", "grad norm", "mean", "std", "nan", "inf", "masked")
-"""What is left of these columns on a terminal that has no room for all."""
+LEAST_FIRST = ("subnormal", "negative zero positive", "min max", "std", "mean", "masked", "norm")
+"""The columns that a terminal without room for all goes without, one after the other until the rest fits."""
+UNLIMITED = 10_000
 HEADS = {"negative": "−", "zero": "0", "positive": "+", "nan": "NaN", "inf": "Inf"}
 FAULTS = ("nan", "inf")
 NOTHING = "–"
@@ -69,27 +70,28 @@ def as_tables(session: "Session") -> None:
 def rendered(data: Data) -> str:
     """The tables for stdout: with fewer columns on a narrow terminal, as wide as they are where there is none."""
     console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
-    content = tables(data)
-    width = console.measure(content, options=console.options.update(width=10_000)).maximum
+    content = tables(data, console, console.width if console.is_terminal else UNLIMITED)
     if not console.is_terminal:
-        console.width = max(NARROWEST, width)
-    elif console.width < width:
-        content = tables(data, is_narrow=True)
+        console.width = max(NARROWEST, breadth(content, console))
     with console.capture() as written:
         console.print(content)
     return "".join(f"{line.rstrip()}\n" for line in written.get().splitlines())
 
 
-def tables(data: Data, is_narrow: bool = False) -> RenderableType:
+def breadth(content: RenderableType, console: Console) -> int:
+    """The columns it takes if nothing is folded."""
+    return console.measure(content, options=console.options.update(width=UNLIMITED)).maximum
+
+
+def tables(data: Data, console: Console, width: int) -> RenderableType:
     """All there is to say, the sum of it last."""
-    events, leaves = (tuple(n for n in names if n in NARROW) if is_narrow else names for names in (EVENT, LEAF))
     parts: list[RenderableType] = [plain(heading(data), "bold")]
     parts += [plain(line) for line in ("".join(data["tokens"]), *data["notes"]) if line]
     if data["events"]:
-        parts += [plain(""), table("event", data["events"], events)]
+        parts += [plain(""), fitting("event", data["events"], EVENT, console, width)]
     parts.append(plain(""))
     if data["tracked"]:
-        parts += [plain(f"gradients of {data['root']}"), table("leaf", data["gradients"], leaves)]
+        parts += [plain(f"gradients of {data['root']}"), fitting("leaf", data["gradients"], LEAF, console, width)]
     else:
         parts.append(plain("not tracked: no gradients"))
     return Group(*parts, plain(""), plain(summary(data)))
@@ -121,6 +123,17 @@ def summary(data: Data) -> str:
 def fixed(x: float) -> str:
     """A loss: four decimals, no plus."""
     return numbers.cell(x).removeprefix("+") if math.isfinite(x) else numbers.special(x)
+
+
+def fitting(kind: str, rows: Sequence[Data], names: Sequence[str], console: Console, width: int) -> Table:
+    """A table with those of the columns for which there is room."""
+    made = table(kind, rows, names)
+    for least in LEAST_FIRST:
+        if breadth(made, console) <= width:
+            break
+        names = [name for name in names if name not in least.split()]
+        made = table(kind, rows, names)
+    return made
 
 
 def table(kind: str, rows: Sequence[Data], names: Sequence[str]) -> Table:

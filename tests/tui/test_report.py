@@ -131,3 +131,19 @@ def test_faults_have_a_colour_unless_colours_are_off(data, terminal, monkeypatch
 def test_points_stand_below_each_other():
     texts = ["−.392", "12.5", "0", "2.4e−7", "7e−5", "NaN"]
     assert pointed(texts) == ["−.392 ", "12.5   ", "0     ", "2.4e−7", "7e−5  ", "NaN     "]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100, 160])
+def test_on_a_terminal_columns_are_left_out_and_no_name_is_parted(data, terminal, columns):
+    data["events"][0]["path"] = event = "blocks.0.attn.softmax"
+    data["gradients"][0]["name"] = leaf = "blocks.0.norm1.gamma"
+    terminal(columns)
+    bare = [re.sub(r"\x1b\[[0-9;]*m", "", line).rstrip() for line in lines(data)]
+    rows = {line.split()[0]: line for line in bare if line}
+    assert event in rows and leaf in rows
+    assert max(map(len, rows.values())) <= max(columns, len(summary(data)))
+    assert "…" not in "".join(rows.values())
+    heads = re.split(r"  +", rows["leaf"])
+    assert ("min" in heads) == ("max" in heads)
+    assert ("min" in heads) == (columns >= 100)
+    assert {"shape", "grad norm", "NaN", "Inf"} <= set(heads)
