@@ -26,7 +26,10 @@ from .cli import has_terminal, settle_threads
 from .report import as_tables
 from .settings import config_file, read
 
-OF_TEXTUAL = ("TEXTUAL_COLOR_SYSTEM", "NO_COLOR", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+OF_TEXTUAL = (
+    *terminal.MISLEADING,
+    *("TEXTUAL_COLOR_SYSTEM", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"),
+)
 """Variables of the environment that opening the screen may change."""
 
 

@@ -8,6 +8,8 @@ from .draw.colors import Colors
 
 DEEP = ("truecolor", "24bit")
 DEEP_TERMINALS = ("direct", "kitty", "alacritty", "wezterm", "foot", "ghostty", "contour")
+MISLEADING = ("NO_COLOR", "COLUMNS", "LINES")
+"""What Textual is not to see: it would turn our colours into greys, and follow no change of size."""
 SYSTEMS: dict[Colors, str] = {"truecolor": "truecolor", "256": "256", "16": "standard", "none": "standard"}
 
 
@@ -25,9 +27,13 @@ def depth(environ: Mapping[str, str], is_windows: bool = os.name == "nt") -> Col
 
 
 def settle(colors: Colors) -> None:
-    """Have Textual write no more colours than these. Our own palette leaves them out where there are none."""
+    """Have Textual write no more colours than these, and ask the terminal for its size.
+
+    Our own palette leaves colours out where there are none.
+    """
     os.environ["TEXTUAL_COLOR_SYSTEM"] = SYSTEMS[colors]
-    os.environ.pop("NO_COLOR", None)  # Textual would turn our colours into greys
+    for name in MISLEADING:
+        os.environ.pop(name, None)
 
 
 def has_all_signs(stream: TextIO) -> bool:

@@ -72,7 +72,8 @@ def test_ctrl_c_says_what_quits(sample):
 
 
 def test_it_copies_by_the_terminal_and_follows_its_size(sample):
-    with terminal(str(sample), "--no-config", "--no-mouse", TERM="xterm-256color") as at:
+    environ = {"TERM": "xterm-256color", "COLUMNS": "40", "LINES": "10"}
+    with terminal(str(sample), "--no-config", "--no-mouse", **environ) as at:
         at.await_written(b"all keys")
         before = at.type("y")
         at.await_written(b"copied", before)
