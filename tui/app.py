@@ -267,6 +267,7 @@ class GlassApp(App[None]):
     def on_job_done(self, message: JobDone) -> None:
         if (room := self.room_of(message.job)) is not None:
             room.done(message)
+            self.debugger.ended = message.job
             self._say_who_works()
         elif message.job.name == STATISTICS:
             self.debugger.take_statistics()

@@ -6,11 +6,12 @@ from dataclasses import replace
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
+from glassllm.debug.commands import COMMANDS
 from glassllm.debug.snapshot import Said, Snapshot
 from tui.draw.palette import Palette
 from tui.engine import Engine
 from tui.keys import bindings, remapped
-from tui.messages import JobProgress
+from tui.messages import JobProgress, Request
 from tui.settings import DEFAULTS, Settings
 from tui.widgets.command_line import CommandLine
 from tui.widgets.events import EventsPanel
@@ -29,6 +30,7 @@ from .arrangement import Arrangement, arrange
 from .holding import holding
 from .palette import PaletteCommands
 from .small import small_rows
+from .words import DEBUGGING
 
 FIRST_LINE: Said = (
     ("n", "bright"), (" next event   ", "muted"), ("s", "bright"), (" next op   ", "muted"),
@@ -64,13 +66,15 @@ class DebugScreen(Actions):
         self.rule = RulePanel(palette)
         self.tokens = TokenStrip(palette)
         self.status = StatusRow(palette)
-        self.line = CommandLine(palette, self.entered)
+        self.line = CommandLine(palette, self.entered, {**COMMANDS, **DEBUGGING})
         self.keys = Footer(palette, self.key_table)
         self.gutters = [Page(palette, "bg", classes="gutter") for _ in range(2)]
         self.blank = Page(palette, "bg", id="blank")
         self.small = Page(palette, "bg", id="small")
         self._palette = palette
         self._file = file
+        self.ended: Request | None = None
+        """The other screens' work that ended last."""
         self._right = "tensor"  # which panel stands beside the events where only one fits
 
     def compose(self) -> ComposeResult:
@@ -131,7 +135,7 @@ class DebugScreen(Actions):
 
     def activity_words(self) -> str:
         """Who holds the engine, where that is news."""
-        return holding(self.engine.activity)
+        return holding(self.engine.activity, self.ended)
 
     # Where it shows it
 

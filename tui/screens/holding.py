@@ -6,9 +6,9 @@ from tui.messages import Request
 LONG = ("train run", "train step", "generate write")
 
 
-def holding(activity: Activity) -> str:
-    """`engine train run   waits next`"""
-    if activity.running is None or not any(map(is_long, (activity.running, *activity.waiting))):
+def holding(activity: Activity, ended: Request | None = None) -> str:
+    """`engine train run   waits next`; `ended` is known to have come to its end, whatever the engine says yet."""
+    if activity.running in (None, ended) or not any(map(is_long, (activity.running, *activity.waiting))):
         return ""
     waiting = ", ".join(str(request) for request in activity.waiting if not is_quiet(request))
     return f"engine {activity.running}" + (f"   waits {waiting}" if waiting else "")

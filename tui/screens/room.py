@@ -5,6 +5,7 @@ frozen values. Whatever may last runs as a job, so commands of other screens go 
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -30,13 +31,14 @@ from .arrangement import Arrangement, arrange
 from .holding import holding
 from .overlays import Overlays
 from .small import small_rows
+from .words import EVERYWHERE, found
 
 if TYPE_CHECKING:
     from tui.app import GlassApp
 
 MOST_COUNT = 999
-WORDS = ("enlarge", "export", "help", "log", "quit", "redraw", "screen")
-"""What the command line takes besides the table, by the action that does it."""
+BUSY_AFTER = 0.15
+"""Seconds after which a command that is not answered yet says so."""
 
 
 def bound(keys: Sequence[Key]) -> list[BindingType]:
@@ -89,11 +91,12 @@ class Room(Overlays):
         self.gap = Page(palette, "bg", id="gap")
         self.status = StatusRow(palette)
         self.keys = Footer(palette, keys)
-        self.line = CommandLine(palette, self.entered, self.table)
+        self.line = CommandLine(palette, self.entered, {**self.table, **EVERYWHERE})
         self.small = Page(palette, "bg", id="small")
         self._palette = palette
         self._file = file
         self._asked: Request | None = None
+        self._ended: Request | None = None
         self._count = 0
 
     def compose(self) -> ComposeResult:
@@ -131,6 +134,14 @@ class Room(Overlays):
         priority = Priority.JOB if command.name in self.lasting else Priority.COMMAND
         name = f"{self.name_of_room} {command.name}"
         self._asked = self.engine.submit(work, name, priority, tracking=self.tracks)
+        if command.name not in self.lasting:
+            self.set_timer(BUSY_AFTER, partial(self._note_busy, self._asked))
+
+    def _note_busy(self, asked: Request) -> None:
+        """Say that this has not been answered yet, and what it waits for."""
+        running = self.engine.activity.running
+        if self._asked == asked and running is not None:
+            self.status.pend("computing…" if running == asked else f"waits for {running}")
 
     def progress(self, news: JobProgress) -> None:
         """How far a job is, and the view so far where there is one."""
@@ -159,6 +170,7 @@ class Room(Overlays):
 
     def _answered(self, request: Request) -> None:
         self.status.pend("")
+        self._ended = request
         if self._asked is not None and request.id >= self._asked.id:
             self._asked = None
 
@@ -211,7 +223,7 @@ class Room(Overlays):
     def frame(self, place: Arrangement | None = None) -> None:
         """Paint the rows around the board."""
         width, place = self.size.width, place or arrange(*self.size)
-        held = holding(self.engine.activity)
+        held = holding(self.engine.activity, self._ended)
         self.header.say([*(self.facts(width) if self.view else []), *([[Span(held, "muted")]] if held else [])])
         self.keys.draw(self.panel, False)
         for page in (self.blank, self.gap):
@@ -254,14 +266,11 @@ class Room(Overlays):
 
     async def entered(self, kind: str, text: str) -> None:
         """Do what was typed: a word of the screen's, or a command of the table."""
-        word, *rest = text.split(maxsplit=1)
-        name = {"q": "quit"}.get(word, word)
-        if name == "screen" and rest:
-            await self.action_screen(rest[0])
-        elif name in WORDS:
-            await self.run_action(f"{name}()")
-        else:
+        action = found(text, EVERYWHERE)
+        if action is None:
             self.do(text)
+        else:
+            await self.run_action(action)
 
     def action_chosen(self, name: str) -> None:
         """A command was chosen by name: run it, or let its arguments be typed."""
