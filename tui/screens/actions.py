@@ -21,18 +21,12 @@ from tui.widgets.track import Track
 
 from .overlays import Overlays
 from .pace import Pace
+from .words import DEBUGGING, found
 
 if TYPE_CHECKING:
     from tui.app import GlassApp
 
 MOST_COUNT = 999_999
-WORDS = (
-    "axes", "copy", "enlarge", "export", "help", "log", "parameters", "play", "quit", "redraw", "scale", "source",
-    "view",
-)  # fmt: skip
-"""What the command line takes besides the session's commands."""
-WITH_WORDS = {"copy": "copy_to", "format": "format", "screen": "screen"}
-"""What it takes with something behind it, and the action that does it."""
 BUSY_AFTER = 0.08
 """Seconds after which a command that is not answered yet says so."""
 
@@ -241,14 +235,11 @@ class Actions(Overlays):
 
     async def _run(self, text: str) -> None:
         """A line of the command line: a word of the screen's own, or a command of the session."""
-        word, *rest = text.split(maxsplit=1)
-        name = {"q": "quit", "w": "export"}.get(word, word)
-        if name in WITH_WORDS and (rest or name not in WORDS):
-            await self.run_action(f"{WITH_WORDS[name]}({''.join(rest).strip()!r})")
-        elif name in WORDS:
-            await self.run_action(f"{name}()")
-        else:
+        action = found(text, DEBUGGING)
+        if action is None:
             self.ask(text)
+        else:
+            await self.run_action(action)
 
     # Everything else
 
@@ -263,12 +254,16 @@ class Actions(Overlays):
         else:
             self.line.open("command", f"{name} ")
 
-    def action_copy(self) -> None:
-        text = self.tensor.copied()
-        self.app.copy_to_clipboard(text)
-        self.say((("copied  ", "muted"), (text.splitlines()[0] if text else "nothing", "text")))
+    def action_copy(self, name: str = "") -> None:
+        """Into the clipboard, or into a file."""
+        if name:
+            self._copy_to(name)
+        else:
+            text = self.tensor.copied()
+            self.app.copy_to_clipboard(text)
+            self.say((("copied  ", "muted"), (text.splitlines()[0] if text else "nothing", "text")))
 
-    def action_copy_to(self, name: str) -> None:
+    def _copy_to(self, name: str) -> None:
         """Into a file that is not there yet: for terminals whose clipboard nothing reaches."""
         path = Path(name).expanduser()
         try:

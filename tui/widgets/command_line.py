@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from typing import Protocol
 
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -10,7 +11,6 @@ from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from glassllm.debug.commands import COMMANDS, Command
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, text_row
 
@@ -20,13 +20,24 @@ MOST_COMPLETIONS = 9
 PROMPTS = {"command": ":", "search": "/", "coordinates": "@"}
 
 
-def matching(text: str, table: Mapping[str, Command] = COMMANDS) -> list[Command]:
+class Listed(Protocol):
+    """A line of the completions: a command, or another word that may be entered."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def arguments(self) -> str: ...
+    @property
+    def help(self) -> str: ...
+
+
+def matching(text: str, table: Mapping[str, Listed]) -> list[Listed]:
     """The commands that the first word begins, while it is still being typed."""
     word = text.lstrip()
     return [] if " " in word else [command for name, command in sorted(table.items()) if name.startswith(word)]
 
 
-def completion_rows(found: list[Command], chosen: int, width: int, palette: Palette) -> list[Row]:
+def completion_rows(found: list[Listed], chosen: int, width: int, palette: Palette) -> list[Row]:
     """A head, then one row a command: name and arguments, and what it does."""
     if not found:
         return []
@@ -48,7 +59,7 @@ def completion_rows(found: list[Command], chosen: int, width: int, palette: Pale
 class CommandNames(Suggester):
     """The ghost text: the first command that what is typed begins."""
 
-    def __init__(self, table: Mapping[str, Command]) -> None:
+    def __init__(self, table: Mapping[str, Listed]) -> None:
         super().__init__(use_cache=True, case_sensitive=True)
         self._table = table
 
@@ -85,7 +96,7 @@ class CommandLine(Vertical):
         self,
         palette: Palette,
         entered: Callable[[str, str], Awaitable[None]],
-        table: Mapping[str, Command] = COMMANDS,
+        table: Mapping[str, Listed],
     ):
         super().__init__(id="command-line")
         self.palette = palette
@@ -157,7 +168,7 @@ class CommandLine(Vertical):
         self._choice = (self.query_one(Line).value, chosen)
         self._complete()
 
-    def _found(self) -> list[Command]:
+    def _found(self) -> list[Listed]:
         return matching(self.query_one(Line).value, self._table) if self.kind == "command" else []
 
     def action_take(self) -> None:

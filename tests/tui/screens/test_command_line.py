@@ -6,6 +6,9 @@ import pytest
 
 from glassllm.debug.commands import COMMANDS
 from tests.tui.driving import command, enter, position, press, row, send, settled, started, text, wait_for
+from tui.screens.generate import GenerateScreen
+from tui.screens.train import TrainScreen
+from tui.screens.words import DEBUGGING, EVERYWHERE
 
 
 def line(pilot) -> str:
@@ -22,7 +25,7 @@ async def test_completions_rise_tab_takes_one_and_arrows_choose(sample):
         await press(pilot, ":")
         assert row(pilot, -2).startswith(" :")
         assert len(completions(pilot)) == 8
-        assert f"commands{len(COMMANDS):>70}"[-3:].strip() in text(pilot)
+        assert re.search(rf" commands +{len(COMMANDS) + len(DEBUGGING)}$", text(pilot), re.MULTILINE)
         await press(pilot, "c o n")
         assert completions(pilot) == ["consumer", "continue", "continue-back", "contribution", "contribution-back"]
         await press(pilot, "down down up tab")
@@ -30,6 +33,19 @@ async def test_completions_rise_tab_takes_one_and_arrows_choose(sample):
         assert completions(pilot) == []
         await press(pilot, "enter")
         assert position(pilot)[:2] == (0, 175)
+
+
+async def test_the_words_of_the_screen_are_among_the_completions_and_each_is_known(sample):
+    assert not DEBUGGING.keys() & COMMANDS.keys()
+    async with started(sample, (80, 24)) as pilot:
+        await press(pilot, ": f o r")
+        assert completions(pilot) == ["format"]
+        assert "format [FORM]" in text(pilot) and DEBUGGING["format"].help in text(pilot)
+        for word in DEBUGGING.values():
+            assert hasattr(pilot.app.debugger, f"action_{word.name}"), word
+    for screen in (TrainScreen, GenerateScreen):
+        assert not EVERYWHERE.keys() & screen.table.keys()
+        assert all(hasattr(screen, f"action_{name}") for name in EVERYWHERE)
 
 
 async def test_the_rest_of_the_first_match_is_a_ghost_and_right_takes_it(sample):

@@ -11,7 +11,7 @@ PALETTE = Palette()
 
 
 def names(text):
-    return [command.name for command in matching(text)]
+    return [command.name for command in matching(text, COMMANDS)]
 
 
 def lines(found, chosen=0, width=80):
@@ -26,7 +26,7 @@ def test_what_the_first_word_begins():
 
 
 def test_each_has_its_arguments_and_what_it_does():
-    head, first, *_ = lines(matching("te"))
+    head, first, *_ = lines(matching("te", COMMANDS))
     assert head.split() == ["commands", "1"]
     assert first.startswith(" ▸ text TEXT")
     assert first.endswith("run other text")
@@ -34,7 +34,7 @@ def test_each_has_its_arguments_and_what_it_does():
 
 @pytest.mark.parametrize("chosen", [0, 4, 11, len(COMMANDS) - 1])
 def test_the_chosen_one_is_always_among_the_rows_shown(chosen):
-    found = matching("")
+    found = matching("", COMMANDS)
     shown = lines(found, chosen)
     assert len(shown) == MOST_COMPLETIONS
     marked = [line for line in shown if line.startswith(" ▸")]
@@ -47,4 +47,4 @@ def test_nothing_found_is_no_row():
 
 def test_rows_are_as_wide_as_asked():
     for width in range(40, 201, 5):
-        assert {row_width(row) for row in completion_rows(matching(""), 3, width, PALETTE)} == {width}
+        assert {row_width(row) for row in completion_rows(matching("", COMMANDS), 3, width, PALETTE)} == {width}
