@@ -16,6 +16,7 @@ LARGEST = 30.0  # a score up to which eˣ needs no shift: its sums, and quotient
 SMALLEST = math.exp(-LARGEST)  # a sum of eˣ from which on no digits were lost
 QUERIES = 64  # rows of scores computed at a time
 SCORES = 1 << 17  # scores computed at a time, a few batch rows together where they are short
+PAIRS = {np.dtype(np.float32): np.complex64, np.dtype(np.float64): np.complex128}
 AHEAD = ~np.tri(QUERIES, dtype=bool)  # True where a key lies ahead of a query
 
 
@@ -84,8 +85,9 @@ def fused_cross_entropy(logits: Array, *, targets: Any) -> Any:
     ids = class_ids(logits, targets)
     e = np.empty_like(logits)
     sums, shift = _exponentials(logits, e)
-    losses = np.log(sums) + shift - logits[np.arange(len(ids)), ids]  # (N,)
-    return losses.mean() if ids.size else np.full((), np.nan, losses.dtype), e, sums
+    # (N,), in float64: of a certain target the difference of two near numbers
+    losses = np.log(sums, dtype=np.float64) + shift - logits[np.arange(len(ids)), ids]
+    return (losses.mean() if ids.size else np.full((), np.nan)).astype(sums.dtype), e, sums
 
 
 @fused_cross_entropy.rule
@@ -110,7 +112,7 @@ def _joined(a: Array) -> Array:
 
 def _pairs(a: Array) -> Array:
     """Adjacent pairs of a (..., w) as complex numbers (..., w/2)."""
-    return side_by_side(a).view(np.complex64 if a.dtype == np.float32 else np.complex128)
+    return side_by_side(a).view(PAIRS[a.dtype])
 
 
 @op
@@ -120,8 +122,8 @@ def heads_apart(x: Array, *, heads: int, turn: Array | None = None) -> Array:
     Without a turn the heads are only taken apart.
     """
     if turn is not None:
-        if turn.shape != x.shape[1:]:
-            raise ValueError(f"angles of shape {turn.shape} for positions and channels {x.shape[1:]}")
+        if turn.shape != x.shape[1:] or turn.dtype != x.dtype:
+            raise ValueError(f"angles {turn.shape} of {turn.dtype} for positions of {x.shape} of {x.dtype}")
         x = (_pairs(x) * _pairs(turn)).view(x.dtype)
     return _apart(x, heads)
 

@@ -172,7 +172,15 @@ def test_losses_without_rows():
     assert np.isnan(found[0]) and found[1].shape == (0, 3)
 
 
-@pytest.mark.parametrize("shape", [(1, 4), (4, 4), (3, 2)])
-def test_angles_of_another_shape_are_refused(shape):
-    with pytest.raises(ValueError, match="angles of shape"):
-        OPS["heads_apart"](normal(2, 3, 4), heads=1, turn=normal(*shape))
+@pytest.mark.parametrize("turn", [np.ones((1, 4)), np.ones((4, 4)), np.ones((3, 2)), np.ones((3, 4), np.float32)])
+def test_angles_that_do_not_fit_are_refused(turn):
+    with pytest.raises(ValueError, match="angles"):
+        OPS["heads_apart"](normal(2, 3, 4), heads=1, turn=turn)
+
+
+@pytest.mark.parametrize("above", [3.0, 12.0, 18.0, 25.0, 29.0, 40.0, 300.0])
+def test_the_loss_of_certain_targets_keeps_its_digits(above):
+    logits = np.zeros((5, 7), np.float32)
+    logits[:, 2] = above
+    loss = float(OPS["fused_cross_entropy"](logits, targets=[2] * 5))
+    assert loss == pytest.approx(np.log1p(6 * np.exp(-above)), abs=2e-7)
