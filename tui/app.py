@@ -25,6 +25,7 @@ from .messages import EngineFailed, JobCancelled, JobDone, JobProgress, Request,
 from .screens.fault import FaultScreen, ProgramFaultScreen
 from .screens.loading import LoadingScreen
 from .screens.overlay import Overlay
+from .screens.rooms import Rooms
 from .settings import DEFAULTS, Settings
 from .signals import Endings
 from .task import Cancelled
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from glassllm.debug.snapshot import Snapshot
 
     from .screens.debug import DebugScreen
-    from .screens.room import Room
 
 USER_FAULTS = ("CommandError", "CheckpointError")
 """Exceptions whose text is meant for the person at the keys; all others are failures of ours."""
@@ -100,14 +100,13 @@ class GlassApp(App[None]):
         self.refusal = ""
         self._text, self._ids = text, ids
         self._arguments, self._root = arguments, root
-        self._corpus, self._folder = corpus, folder
         self._faults = faults
         self._log_file = log_file
         self.register_theme(chrome(self.palette))
         self.theme = "glass"
         self.engine = Engine(self.post_message, partial(self._opening, build or self._open), perform)
         self._debugger: DebugScreen | None = None
-        self._rooms: dict[str, Room] = {}  # those that have been gone to
+        self.rooms = Rooms(self.palette, path.name, self.engine, corpus, folder)
         self._endings: Endings | None = None  # none in a test's loop
         self._version = 0
         self._counted: object = None  # the rows of the recording whose statistics were asked for last
@@ -200,6 +199,12 @@ class GlassApp(App[None]):
         assert self._debugger is not None, "nothing is open yet"
         return self._debugger
 
+    def reopen(self) -> None:
+        """Show what was opened first in the debugger, as it was left."""
+        from .screens.bench import SESSION
+
+        self.engine.open(lambda: self.engine.bench[SESSION], f"{TO_DEBUG}as opened")
+
     @property
     def _top(self) -> Screen[Any] | None:
         """The screen in front; None while the program ends, when messages may still come in."""
@@ -208,29 +213,12 @@ class GlassApp(App[None]):
 
     async def show_screen(self, name: str) -> None:
         """Show the debugger, or a room beside it; what was there goes on, and is there again later."""
-        shown: DebugScreen | Room = self.debugger
-        if name != "debug":
-            if name not in self._rooms:
-                self._rooms[name] = self._room(name)
-                self.install_screen(self._rooms[name], name)
-            shown = self._rooms[name]
+        shown = self.debugger if name == "debug" else self.rooms.named(name)
+        if not self.is_screen_installed(shown):
+            self.install_screen(shown, name)
         if self.screen is not shown and not isinstance(self.screen, Overlay):
             await self.switch_screen(shown)
             shown.lay_out()
-
-    def _room(self, name: str) -> "Room":
-        if name == "train":
-            from .screens.train import TrainScreen
-
-            room: Room = TrainScreen(self.palette, self.path.name, self.engine, self._corpus, self._folder)
-            return room
-        from .screens.generate import GenerateScreen
-
-        return GenerateScreen(self.palette, self.path.name, self.engine)
-
-    def room_of(self, request: Request) -> "Room | None":
-        """The room whose command this is."""
-        return self._rooms.get(request.name.partition(" ")[0])
 
     def open_run(self, make: Callable[[], Any], name: str) -> None:
         """Record the run that `make` gives on the engine thread, and show it in the debugger."""
@@ -265,7 +253,7 @@ class GlassApp(App[None]):
                 self.push_screen(ProgramFaultScreen(self.palette, snapshot.run.fault))
 
     def on_job_done(self, message: JobDone) -> None:
-        if (room := self.room_of(message.job)) is not None:
+        if (room := self.rooms.of(message.job)) is not None:
             room.done(message)
             self.debugger.ended = message.job
             self._say_who_works()
@@ -286,7 +274,7 @@ class GlassApp(App[None]):
         await self.switch_screen(screen)
 
     def on_job_progress(self, message: JobProgress) -> None:
-        if (room := self.room_of(message.job)) is not None:
+        if (room := self.rooms.of(message.job)) is not None:
             room.progress(message)
             self._say_who_works()
         elif self._version and message.job.name != STATISTICS:
@@ -308,7 +296,7 @@ class GlassApp(App[None]):
             self.refusal = f"{self.path}: stopped before anything was recorded"
             self.exit(return_code=2)
             return
-        if (room := self.room_of(message.job)) is not None:
+        if (room := self.rooms.of(message.job)) is not None:
             room.stopped(message.job)
             return
         self.debugger.answered(message.job)
@@ -319,7 +307,7 @@ class GlassApp(App[None]):
             self._refuse(message)
             return
         self.debugger.answered(message.request)
-        room = self.room_of(message.request)
+        room = self.rooms.of(message.request)
         if room is not None:
             room.failed(message)
         if message.kind in USER_FAULTS:

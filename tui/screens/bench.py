@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from glassllm.generation import Writer
     from glassllm.train import Training
 
-OPENED = "opened"
+OPENED, SESSION = "opened", "session"
 NO_MODEL = "this needs a model; {} has none: open a checkpoint, NAME.npz"
 
 
@@ -22,8 +22,9 @@ def corpus_path() -> Path:
 
 
 def keep_run(engine: Engine, session: Any) -> None:
-    """Remember the run that was opened first: its model is the one to write and train with."""
+    """Remember what was opened first: its model is the one to write and train with, and one may come back to it."""
     engine.bench.setdefault(OPENED, session.run)
+    engine.bench.setdefault(SESSION, session)
 
 
 def opened(engine: Engine, name: str) -> Any:

@@ -67,6 +67,10 @@ class Overlays(Screen[None]):
             return
         await cast("GlassApp", self.app).show_screen(found or SCREENS[(here + 1) % len(SCREENS)])
 
+    def action_reopen(self) -> None:
+        """Back to what was opened first, from a step that another screen opened."""
+        cast("GlassApp", self.app).reopen()
+
     def on_header_chosen(self, message: Header.Chosen) -> None:
         self.app.call_later(cast("GlassApp", self.app).show_screen, message.screen)
 

@@ -153,6 +153,20 @@ async def test_d_opens_the_step_in_the_debugger_with_its_77_events(sample):
         assert room.view.depth == 1
 
 
+async def test_the_debugger_goes_back_to_what_was_opened_as_it_was_left(sample):
+    async with started(sample, (120, 36)) as pilot:
+        await press(pilot, "5n")
+        before = text(pilot).splitlines()[:-2]
+        await opened(pilot)
+        await press(pilot, "d")
+        await wait_for(pilot, lambda: pilot.app.screen is pilot.app.debugger, "the debugger is shown")
+        await settled(pilot)
+        assert "not tracked" in row(pilot, 0)
+        await pilot.app.debugger.run_action("reopen()")
+        await settled(pilot)
+        assert text(pilot).splitlines()[:-2] == before
+
+
 async def test_playing_writes_on_and_stops(sample):
     async with started(sample, (80, 24)) as pilot:
         room = await opened(pilot)

@@ -1,0 +1,39 @@
+"""The screens beside the debugger, each made when it is first gone to, and then kept."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui.draw.palette import Palette
+from tui.engine import Engine
+from tui.messages import Request
+
+if TYPE_CHECKING:
+    from .room import Room
+
+
+class Rooms:
+    """`corpus` is the text to train on, `folder` where runs are saved; None: the sample's own, the current one."""
+
+    def __init__(self, palette: Palette, file: str, engine: Engine, corpus: Path | None, folder: Path | None):
+        self._palette, self._file, self._engine = palette, file, engine
+        self._corpus, self._folder = corpus, folder
+        self._made: dict[str, Room] = {}
+
+    def named(self, name: str) -> "Room":
+        """The room of this name: `train` or `generate`."""
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def of(self, request: Request) -> "Room | None":
+        """The room whose command this is: its name stands first in that of the request."""
+        return self._made.get(request.name.partition(" ")[0])
+
+    def _make(self, name: str) -> "Room":
+        if name == "train":
+            from .train import TrainScreen
+
+            return TrainScreen(self._palette, self._file, self._engine, self._corpus, self._folder)
+        from .generate import GenerateScreen
+
+        return GenerateScreen(self._palette, self._file, self._engine)
