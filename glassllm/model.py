@@ -151,7 +151,7 @@ class GlassLM(Module):
             raise IndexError(f"ids must be integers, got {array.dtype}")
         low, high, n = array.min(), array.max(), array.shape[-1]
         if low < 0 or high >= cfg.vocab_size:
-            raise IndexError(f"ids must be from 0 to {cfg.vocab_size - 1}, got {low} to {high}")
+            raise IndexError(f"ids must be from 0 to {cfg.vocab_size - 1}, got {low if low < 0 else high}")
         if start < 0 or start + n > cfg.max_len:
             raise ValueError(f"{n} ids from position {start} do not fit in max_len, which is {cfg.max_len}")
         return array.reshape(-1, n)

@@ -4,7 +4,6 @@ Names and tokens come from strangers' files: nothing in them is taken for markup
 """
 
 import json
-import math
 import re
 import sys
 from collections.abc import Sequence
@@ -106,23 +105,24 @@ def heading(data: Data) -> str:
     """`tiny.npz   f32   12 tokens   245 000 weights`"""
     words = [data["name"], numbers.dtype(data["dtype"]) if data["dtype"] else ""]
     if data["tokens"]:
-        words.append(f"{numbers.count(len(data['tokens']))} tokens")
+        words.append(many(len(data["tokens"]), "token"))
     if weights := data["counts"]["weights"]:
-        words.append(f"{numbers.count(weights)} weights")
+        words.append(many(weights, "weight"))
     return "   ".join(filter(None, words))
 
 
 def summary(data: Data) -> str:
     """`tiny.npz   loss 2.3184   77 events   402 nodes   38 parameters   NaN 0   Inf 0`"""
-    counts = {name: numbers.count(n) for name, n in data["counts"].items()}
-    loss = "no loss" if data["loss"] is None else f"loss {fixed(float(data['loss']))}"
-    made = [f"{counts[name]} {name}" for name in ("events", "nodes", "parameters")]
-    return "   ".join([data["name"], loss, *made, f"NaN {counts['nan']}", f"Inf {counts['inf']}"])
+    counts = data["counts"]
+    loss = "no loss" if data["loss"] is None else f"loss {numbers.unsigned(float(data['loss']))}"
+    made = [many(counts[f"{noun}s"], noun) for noun in ("event", "node", "parameter")]
+    faults = [f"{HEADS[kind]} {numbers.count(counts[kind])}" for kind in FAULTS]
+    return "   ".join([data["name"], loss, *made, *faults])
 
 
-def fixed(x: float) -> str:
-    """A loss: four decimals, no plus."""
-    return numbers.cell(x).removeprefix("+") if math.isfinite(x) else numbers.special(x)
+def many(n: int, noun: str) -> str:
+    """`1 token`, `245 824 weights`"""
+    return f"{numbers.count(n)} {noun}" if n == 1 else f"{numbers.count(n)} {noun}s"
 
 
 def fitting(kind: str, rows: Sequence[Data], names: Sequence[str], console: Console, width: int) -> Table:

@@ -22,6 +22,11 @@ def signed(x: float, places: int = PLACES) -> str:
     return with_minus(f"{x:+.{places}f}")
 
 
+def unsigned(x: float, places: int = PLACES) -> str:
+    """The same without a plus: `2.3184`, a loss; `NaN` and `+Inf` stay."""
+    return signed(x, places).removeprefix("+") if math.isfinite(x) else special(x)
+
+
 def special(x: float) -> str:
     """`NaN`, `+Inf` or `−Inf`."""
     if math.isnan(x):

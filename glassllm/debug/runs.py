@@ -75,8 +75,8 @@ class ModelRun:
     def _check(self) -> None:
         size = self.model.config.vocab_size
         for what, ids in (("ids", self.ids), ("targets", self.targets or ())):
-            if not all(0 <= i < size for i in ids):
-                raise CommandError(f"{what} go from 0 to {size - 1}, got {min(ids)} to {max(ids)}")
+            if (wrong := next((i for i in ids if not 0 <= i < size), None)) is not None:
+                raise CommandError(f"{what} go from 0 to {size - 1}, got {wrong}")
         if self.targets is not None and len(self.targets) != len(self.ids):
             raise CommandError(f"{len(self.ids)} ids need {len(self.ids)} targets, got {len(self.targets)}")
 

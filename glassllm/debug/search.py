@@ -87,7 +87,7 @@ def _like(tape: Tape, spec: str) -> Sliced[str]:
         names = {path_of(tape, row), tape.rows.names[row]} - seen
         if names:
             seen |= names
-            close = get_close_matches(spec, [*close, *names, short(tape, tape.rows[row])], 2)
+            close = get_close_matches(spec, dict.fromkeys([*close, *names, short(tape, tape.rows[row])]), 2)
         if pace.is_full(COMPARED * len(names)):
             yield row, len(tape.rows)
     return f"; did you mean {' or '.join(close)}?" if close else "; / searches, a path or a node's number selects"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from glassllm.files import printable
 
 from .axes import Axes
-from .numerals import counted, shape_text, with_minus
+from .numerals import counted, shape_text, unsigned
 from .places import Places, block_of
 from .snapshot import GradientState, Position, Row, RunFacts, Said, Tone
 from .tape import Tape
@@ -50,7 +50,7 @@ def title(tape: Tape, row: Row) -> str:
 
 def in_short(run: RunFacts) -> str:
     """`12 tokens, 77 events, loss 2.3184`; of a program `8 nodes, loss 0.0006`."""
-    loss = "no loss" if run.loss is None else with_minus(f"loss {run.loss:.4f}")
+    loss = "no loss" if run.loss is None else f"loss {unsigned(run.loss)}"
     if not run.ids:
         return f"{counted(run.nodes, 'node')}, {loss}"
     return f"{counted(len(run.ids), 'token')}, {run.events} events, {loss}"

@@ -18,7 +18,7 @@ Array = NDArray[Any]
 THIN = "\u2009"
 SUPERSCRIPT = str.maketrans("−-0123456789", "⁻⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-cell, special, with_minus = numerals.signed, numerals.special, numerals.with_minus
+cell, unsigned, special, with_minus = (numerals.signed, numerals.unsigned, numerals.special, numerals.with_minus)
 shape, coordinates = numerals.shape_text, numerals.coordinates
 """What the debugger's own words need too."""
 

@@ -197,9 +197,9 @@ def drive(trainer: Trainer, autosave: Autosave, interrupt: Interrupt) -> None:
 def progress(report: StepReport, trainer: Trainer, pace: Pace) -> str:
     """`step 120 of 1 000  loss 2.412  val 2.530  21 000 tokens/s  3:20 left`"""
     steps, done = trainer.settings.steps, report.step + 1
-    words = [f"step {numbers.count(done)} of {numbers.count(steps)}", f"loss {report.loss:.4f}"]
+    words = [f"step {numbers.count(done)} of {numbers.count(steps)}", f"loss {numbers.unsigned(report.loss)}"]
     if len(trainer.curves["val_loss"]):
-        words.append(f"val {trainer.curves['val_loss'].table[1, -1]:.4f}")
+        words.append(f"val {numbers.unsigned(trainer.curves['val_loss'].table[1, -1])}")
     if (rate := pace.tokens_per_second) is not None:
         words.append(f"{numbers.count(round(rate))} tokens/s")
     if (left := pace.seconds_left(steps - done)) is not None:
@@ -245,7 +245,7 @@ def result(trainer: Trainer, out: Path) -> str:
     report, settings = trainer.report, trainer.settings
     words = [str(out), f"{numbers.count(trainer.step)} steps"]
     if report is not None:
-        words.append(f"loss {report.loss:.4f}")
-        words += [] if report.val_loss is None else [f"val {report.val_loss:.4f}"]
+        words.append(f"loss {numbers.unsigned(report.loss)}")
+        words += [] if report.val_loss is None else [f"val {numbers.unsigned(report.val_loss)}"]
     tokens = trainer.step * settings.batch_size * settings.seq_len
     return "   ".join([*words, f"{numbers.count(tokens)} tokens"])

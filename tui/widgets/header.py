@@ -85,7 +85,7 @@ def facts(snapshot: Snapshot, activity: str, is_narrow: bool) -> list[list[Span]
     elif number := snapshot.tape.rows[snapshot.current].number:
         said.append(fact("node", f"{number}/{run.nodes}"))
     if run.loss is not None and (is_back or not is_narrow):
-        said.append(fact("loss", numbers.with_minus(f"{run.loss:.4f}")))
+        said.append(fact("loss", numbers.unsigned(run.loss)))
     if not is_narrow:
         said.append(fact("grad", "tracked" if run.tracked else "not tracked"))
         said.append([Span(numbers.dtype(run.dtype))])

@@ -74,7 +74,7 @@ BAD = [
     ("save .", "is a folder"),
     ("save none/run.npz", "cannot be written"),
     ("ids a b", "whole numbers"),
-    ("ids 999", "from 0 to 16"),
+    ("ids 999", "from 0 to 16, got 999$"),
     ("text", "the command is text TEXT"),
     ("no_grad maybe", "on or off"),
     ("targets 1", "4 ids need 4 targets"),

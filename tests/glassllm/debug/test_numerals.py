@@ -6,7 +6,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from glassllm.debug.numerals import coordinates, counted, exponential, shape_text, signed, special, with_minus
+from glassllm.debug.numerals import (
+    coordinates,
+    counted,
+    exponential,
+    shape_text,
+    signed,
+    special,
+    unsigned,
+    with_minus,
+)
 
 
 @given(st.floats(-1e307, 1e307))  # beyond, the rounded text is no float64 any more
@@ -29,7 +38,11 @@ def test_fewer_places():
 
 @pytest.mark.parametrize(("x", "text"), [(math.nan, "NaN"), (math.inf, "+Inf"), (-math.inf, "−Inf")])
 def test_what_is_no_number_has_a_name(x, text):
-    assert signed(x) == special(x) == text
+    assert signed(x) == unsigned(x) == special(x) == text
+
+
+def test_a_loss_has_no_plus():
+    assert [unsigned(x) for x in (2.31841, -0.16081, 0.0, 3e-5)] == ["2.3184", "−0.1608", "0", "3e−5"]
 
 
 def test_exponents_have_no_padding():

@@ -1,5 +1,7 @@
 """The header row: the file and the position always, then as many facts as there is room for."""
 
+from dataclasses import replace
+
 import pytest
 
 from glassllm.debug.commands import run
@@ -46,6 +48,12 @@ def test_facts_leave_from_the_end_and_the_position_never(session):
     assert counts[0] == 2
     assert counts[-1] == 6
     assert min(counts[100:]) == 6
+
+
+@pytest.mark.parametrize(("loss", "words"), [(float("nan"), "loss NaN"), (float("inf"), "loss +Inf")])
+def test_a_loss_that_is_no_number_is_named(session, loss, words):
+    snapshot = run(session, "where")
+    assert words in text(replace(snapshot, run=replace(snapshot.run, loss=loss)), 160)
 
 
 def test_an_untracked_run_says_so(session):
