@@ -38,7 +38,7 @@ PICTURES = (
     Picture("contributions", "c 1 0 n u ]", "160x45"),
     Picture("light", "c 1 3 n %", "120x36", "light"),
     Picture("small", "2 7 n", "80x24"),
-    Picture("generate", "\\ \\ down", "160x45"),
+    Picture("generate", "\\ \\ 1 3 n", "160x45"),
 )
 
 

@@ -28,6 +28,7 @@ from tui.dump import text as screen_text
 from tui.headless.options import PARSERS
 from tui.headless.options import parse as parse_command
 from tui.keys import GROUPS, LABELS, PANELS, Entry, footer, help_sections
+from tui.screens.room_keys import GENERATE_KEYS
 from tui.scripted import press, settle
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -276,7 +277,8 @@ def test_pictures_are_of_the_program_as_it_is(picture):
     drawn = picture.path.read_text(encoding="utf-8")
     rows = svg_rows(drawn)
     assert svg_columns(drawn) == columns and len(rows) == height
-    assert unspaced(rows[-1]) in [said(footer(panel, back, columns)) for panel in PANELS for back in (False, True)]
+    footers = [said(footer(panel, back, columns)) for panel in PANELS for back in (False, True)]
+    assert unspaced(rows[-1]) in [*footers, said(footer("generate", False, columns, GENERATE_KEYS))]
     assert Palette(picture.theme).hex("panel") in drawn
     assert 'xml:space="preserve"' in drawn
 
