@@ -4,6 +4,7 @@ What is drawn is asked of Textual's compositor; no other module opens that priva
 they mean, codes by what each cell is, so neither changes with a shade of a colour.
 """
 
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 from string import ascii_letters, digits
@@ -103,13 +104,31 @@ def picture(app: App[Any], kind: str) -> str:
 
 def export(app: "GlassApp", folder: Path) -> list[Path]:
     """Write the screen as a picture and as text, under names that are free; the files. OSError if that fails."""
+    files: list[Path] = []
     for i in count(1):
         files = [folder / f"{app.path.stem}-screen-{i}{kind}" for kind in (".svg", ".txt")]
-        if not any(file.exists() for file in files):
+        if claimed(files):
             break
-    for file in files:
-        write(file, picture(app, file.suffix))
+    try:
+        for file in files:
+            write(file, picture(app, file.suffix))
+    except OSError:
+        for file in files:
+            file.unlink(missing_ok=True)
+        raise
     return files
+
+
+def claimed(files: Sequence[Path]) -> bool:
+    """Make them as empty files if all are free; another program in the same folder then takes other names."""
+    if any(file.exists() for file in files):
+        return False
+    try:
+        for file in files:
+            file.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
 
 
 def write(path: Path, content: str) -> None:

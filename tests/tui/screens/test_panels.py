@@ -1,6 +1,7 @@
 """What keys do inside panels and to them: focus, tabs, slices, cells, search, help, copying, export."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -348,6 +349,18 @@ async def test_ctrl_e_writes_the_screen_beside_the_user(sample, tmp_path, monkey
         assert "exported" in row(pilot, -2)
 
 
+async def test_two_programs_in_one_folder_export_under_different_names(sample, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    looked_for = {tmp_path / "tiny-screen-1.svg", tmp_path / "tiny-screen-1.txt"}
+    (tmp_path / "tiny-screen-1.svg").write_text("another's")
+    exists = Path.exists
+    monkeypatch.setattr(Path, "exists", lambda path: path not in looked_for and exists(path))
+    async with started(sample, (80, 24)) as pilot:
+        await press(pilot, "ctrl+e")
+        assert "exported  tiny-screen-2.svg  tiny-screen-2.txt" in row(pilot, -2)
+    assert (tmp_path / "tiny-screen-1.svg").read_text() == "another's"
+
+
 async def test_an_export_that_cannot_be_written_is_one_line(sample, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tmp_path.chmod(0o500)
@@ -359,6 +372,7 @@ async def test_an_export_that_cannot_be_written_is_one_line(sample, tmp_path, mo
     async with started(sample, (80, 24)) as pilot:
         await press(pilot, "ctrl+e")
         assert row(pilot, -2).startswith(" ✗ not exported: ")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("key", ["q", "ctrl+q"])
