@@ -94,8 +94,13 @@ class TrainScreen(Room):
     # Keys
 
     def action_run_or_hold(self) -> None:
-        is_on = self.view is not None and self.view.state == "training"
-        self.do("hold" if is_on or self._is_running() else "run")
+        if not self._is_running():
+            self.do("run")
+        elif self.view is not None and self.view.state == "training":
+            self.do("hold")
+        elif self._asked is not None:  # it has not begun yet, so there is nothing that could hear of holding
+            self.engine.cancel(self._asked)
+            self.do("look")
 
     def _is_running(self) -> bool:
         activity = self.engine.activity

@@ -159,6 +159,19 @@ async def test_d_opens_the_last_step_with_the_trainer_s_gradients_before_clippin
             assert np.abs(found - expected).max() <= 1e-5 * np.abs(expected).max(), name
 
 
+async def test_a_run_asked_for_and_held_at_once_stands(sample, corpus, tmp_path):
+    async with started(sample, (120, 36), **options(corpus, tmp_path)) as pilot:
+        room = await opened(pilot, f"set {SETTINGS.replace('steps=8', 'steps=100000')}")
+        send(pilot, "space", "space")
+        await settled(pilot)
+        assert room.view.state in ("not begun", "paused")
+        send(pilot, "space")
+        await wait_for(pilot, lambda: room.view.step >= 2, "the run goes on")
+        send(pilot, "space")
+        await settled(pilot)
+        assert room.view.state == "paused"
+
+
 async def test_settings_are_edited_before_it_begins_and_refused_in_the_middle(sample, corpus, tmp_path):
     async with started(sample, (120, 36), **options(corpus, tmp_path)) as pilot:
         room = await opened(pilot)
