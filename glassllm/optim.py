@@ -84,7 +84,8 @@ def clip_grad_norm(params: Iterable[Tensor], max_norm: float) -> float:
     A norm that is not finite scales nothing: the caller sees it in what is returned.
     """
     reached = [(p, p.grad) for p in params if p.grad is not None]
-    norm = math.sqrt(sum(_square_sum(g) for _, g in reached))
+    with np.errstate(over="ignore"):
+        norm = math.sqrt(sum(_square_sum(g) for _, g in reached))
     if max_norm < norm < math.inf:
         scale = float(max_norm) / norm
         for p, g in reached:
@@ -94,8 +95,7 @@ def clip_grad_norm(params: Iterable[Tensor], max_norm: float) -> float:
 
 def _square_sum(g: Array) -> float:
     flat = g.reshape(-1)
-    with np.errstate(over="ignore"):
-        square = float(np.dot(flat, flat))
+    square = float(np.dot(flat, flat))
     if SQUARES[0] < square < SQUARES[1]:
         return square
     wide = flat.astype(np.float64)  # a square outside of what float32 holds

@@ -6,7 +6,7 @@ A node is one application of an op; a leaf is a Tensor without one. Creation ord
 
 import itertools
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -190,36 +190,22 @@ def backward_steps(root: Place, seed: Array, reached: Reach | None = None) -> It
         return
     flowing: dict[Place, Array] = {root: seed}
     waiting = dict(reached.edges)
-    grown: set[Place] = set()
+    grown: set[Place] = set()  # places whose gradient is a sum made here: nobody else has seen it yet
     for node in reached.nodes:
         g = flowing.pop(node, None)
         sent = (None,) * len(node.inputs) if g is None else contributions(node, g)
         yield Visit(node, g, sent)
-        for leaf in _deliver(node.inputs, sent, flowing, grown, waiting):
-            yield Visit(leaf, flowing.pop(leaf, None), ())
-
-
-def _deliver(
-    places: Sequence[Place | None],
-    sent: Sequence[Array | None],
-    flowing: dict[Place, Array],
-    grown: set[Place],
-    waiting: dict[Place, int],
-) -> list[Place]:
-    """Add contributions to the gradients on their way; the leaves that are complete now."""
-    complete = []
-    for place, contribution in zip(places, sent, strict=True):
-        if place is None:
-            continue
-        if contribution is not None:
-            if place not in flowing:
-                flowing[place] = contribution
-            elif place in grown:  # a sum made here: nobody else has seen it yet
-                np.add(flowing[place], contribution, out=flowing[place])
-            else:
-                flowing[place] = np.asarray(flowing[place] + contribution)
-                grown.add(place)
-        waiting[place] -= 1
-        if not waiting[place] and not isinstance(place, Node):
-            complete.append(place)
-    return complete
+        for place, contribution in zip(node.inputs, sent, strict=True):
+            if place is None:
+                continue
+            if contribution is not None:
+                if place not in flowing:
+                    flowing[place] = contribution
+                elif place in grown:
+                    np.add(flowing[place], contribution, out=flowing[place])
+                else:
+                    flowing[place] = np.asarray(flowing[place] + contribution)
+                    grown.add(place)
+            waiting[place] -= 1
+            if not waiting[place] and not isinstance(place, Node):
+                yield Visit(place, flowing.pop(place, None), ())

@@ -14,7 +14,7 @@ from . import BOTH, Array, Wanted, op
 
 def _rows(a: Array) -> Array:
     """All axes but the last folded into one: (..., k) -> (rows, k)."""
-    return a.reshape(math.prod(a.shape[:-1]), a.shape[-1])
+    return a if a.ndim == 2 else a.reshape(math.prod(a.shape[:-1]), a.shape[-1])
 
 
 def _times_matrix(a: Array, matrix: Array) -> Array:
