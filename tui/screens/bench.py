@@ -22,7 +22,7 @@ def corpus_path() -> Path:
 
 
 def keep_run(engine: Engine, session: Any) -> None:
-    """Remember what was opened first: its model is the one to write and train with, and one may come back to it."""
+    """Remember what was opened first: its model writes and is trained, and one can go back to it."""
     engine.bench.setdefault(OPENED, session.run)
     engine.bench.setdefault(SESSION, session)
 
