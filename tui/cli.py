@@ -10,6 +10,7 @@ import io
 import os
 import re
 import sys
+import warnings
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -238,6 +239,8 @@ def report(path: Path, options: argparse.Namespace) -> int:
     from .report import REFUSALS, as_json, as_tables, open_session
 
     settings, faults = chosen(options)
+    if path.suffix != ".py":  # a program's warnings are its own; of a model the report says what is not finite
+        warnings.simplefilter("ignore", RuntimeWarning)
     if settings.ascii:
         settle_output("ascii")
     for fault in faults:

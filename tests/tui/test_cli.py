@@ -314,3 +314,12 @@ def test_an_interrupt_from_outside():
 )
 def test_keys_are_named_with_spaces_and_counts_stand_before_theirs(text: str, keys: list[str]) -> None:
     assert cli.pressed(text) == keys
+
+
+def test_the_report_of_a_model_with_inf_says_so_and_warns_of_nothing(tmp_path, capsys):
+    model = GlassLM(Config(vocab_size=8, d_model=8, n_layers=1, n_heads=2, n_kv_heads=1, max_len=4))
+    model.E.data[1, 0] = float("inf")
+    model.save(tmp_path / "inf.npz", fp16=False)
+    assert cli.main([str(tmp_path / "inf.npz"), "--ids", "1,2,3", "--report"]) == 0
+    said = capsys.readouterr()
+    assert "Inf" in said.out and not said.err
