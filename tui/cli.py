@@ -10,8 +10,8 @@ import io
 import os
 import re
 import sys
-import warnings
 import threading
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
