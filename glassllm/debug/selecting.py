@@ -12,6 +12,8 @@ from .snapshot import CommandError, Health
 from .timeline import counted
 from .words import path_of
 
+SORTED = 64  # producers up to which those that were computed come before those that were given
+
 
 def select(session: Session, target: str) -> Work:
     row = yield from session.finding(target)
@@ -55,7 +57,9 @@ def producer(session: Session, count: int = 1) -> Work:
     """To what the selected row was computed from; where there are several, another one each time."""
     for done in range(count):
         row, pace = session.selection, Slice()
-        sources = sorted(dict.fromkeys(session.tape.rows.inputs(row)), key=lambda i: not _is_computed(session, i))
+        sources = list(dict.fromkeys(session.tape.rows.inputs(row)))
+        if len(sources) <= SORTED:
+            sources.sort(key=lambda i: not _is_computed(session, i))
         if not sources:
             raise CommandError(f"{session.short(row)} was computed from nothing: it was given")
         _turn(session, "producer", row, sources)
