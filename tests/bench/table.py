@@ -1,6 +1,6 @@
 """Ratios of what was measured, and the table they are printed as."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -35,12 +35,14 @@ class Result:
         return f"{self.goal:4g}  {'yes' if median(self.ratios) <= self.goal else 'NO'}"
 
 
-def table(results: Sequence[Result]) -> str:
-    """A line each: what, its median ratio, the lowest and highest, rounds, what both cost, goal, met?"""
+def table(results: Sequence[Result], before: Mapping[str, float]) -> str:
+    """A line each: what, its median ratio and the extremes, the one before, rounds, what both cost, goal, met?"""
     wide = max(len(result.what) for result in results)
-    lines = [f"{'what':{wide}}  {'ratio [min, max]':>20}  rounds  {'CPU time':>18}  goal  met?"]
+    lines = [f"{'what':{wide}}  {'ratio [min, max]':>20}  before  rounds  {'CPU time':>18}  goal  met?"]
     for result in results:
         ratios = result.ratios
         spread = f"{median(ratios):.2f} [{min(ratios):.2f}, {max(ratios):.2f}]"
-        lines.append(f"{result.what:{wide}}  {spread:>20}  {len(ratios):6}  {result.cost:>18}  {result.verdict}")
+        was = f"{before[result.what]:.2f}" if result.what in before else "–"
+        cells = f"{spread:>20}  {was:>6}  {len(ratios):6}  {result.cost:>18}  {result.verdict}"
+        lines.append(f"{result.what:{wide}}  {cells}")
     return "\n".join(lines)
