@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .autograd import Tensor, masked_fill, matmul, mean, repeat_kv, reshape, rope, silu, softmax, sqrt, transpose
-from .autograd.functions import causal_attention, heads_apart, rms_norm, swiglu
+from .autograd.functions import causal_attention, feed_forward, project_heads, rms_norm
 from .autograd.ops import Array
 from .config import Config
 from .trace import Tracer, Value, mark, scope
@@ -198,9 +198,9 @@ class Attention(Module):
         """The same, split and turned at once."""
         heads, kv_heads, layer = self.config.n_heads, self.config.n_kv_heads, self.layer
         turn = run.turn[:, : kv_heads * self.config.head_size]
-        q = run.mark("attn.rope_q", heads_apart(matmul(x, self.W_Q), heads, run.turn), layer)
-        k = run.mark("attn.rope_k", heads_apart(matmul(x, self.W_K), kv_heads, turn), layer)
-        v = run.mark("attn.v", heads_apart(matmul(x, self.W_V), kv_heads), layer)
+        q = run.mark("attn.rope_q", project_heads(x, self.W_Q, heads, run.turn), layer)
+        k = run.mark("attn.rope_k", project_heads(x, self.W_K, kv_heads, turn), layer)
+        v = run.mark("attn.v", project_heads(x, self.W_V, kv_heads), layer)
         return q, k, v
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, run: Run) -> Tensor:
@@ -225,9 +225,11 @@ class SwiGLU(Module):
         self.layer = layer
 
     def __call__(self, x: Tensor, run: Run) -> Tensor:
+        if run.fused:
+            return run.mark("ffn.down", feed_forward(x, self.W1, self.W3, self.W2), self.layer)
         gate = run.mark("ffn.gate", matmul(x, self.W1), self.layer)  # (B, n, f)
         up = run.mark("ffn.up", matmul(x, self.W3), self.layer)
-        act = run.mark("ffn.act", swiglu(gate, up) if run.fused else silu(gate) * up, self.layer)
+        act = run.mark("ffn.act", silu(gate) * up, self.layer)
         return run.mark("ffn.down", matmul(act, self.W2), self.layer)  # (B, n, d)
 
 

@@ -176,17 +176,18 @@ def rms_norm(x: Any, gamma: Any, eps: float) -> Tensor:
     return apply(fused.rms_norm, x, gamma, eps=eps)
 
 
-def swiglu(gate: Any, up: Any) -> Tensor:
-    """silu(gate) · up, in one op."""
-    return apply(fused.swiglu, gate, up)
+def feed_forward(x: Any, w1: Any, w3: Any, w2: Any) -> Tensor:
+    """(silu(x·w1) · (x·w3))·w2, in one op."""
+    return apply(fused.feed_forward, x, w1, w3, w2)
 
 
-def heads_apart(x: Any, heads: int, turn: Any = None) -> Tensor:
-    """x (B, n, H·c) split in heads, each turned by its positions -> (B, H, n, c), in one op.
+def project_heads(x: Any, weight: Any, heads: int, turn: Any = None) -> Tensor:
+    """x·weight split in heads, each turned by its positions, in one op: (B, n, d), (d, H·c) -> (B, H, n, c).
 
     turn (n, H·c) holds cos and sin of each pair's angle side by side; None: nothing is turned.
     """
-    return apply(fused.heads_apart, x, heads=operator.index(plain(heads, "heads")), turn=plain(turn, "turn"))
+    attrs = {"heads": operator.index(plain(heads, "heads")), "turn": plain(turn, "turn")}
+    return apply(fused.project_heads, x, weight, **attrs)
 
 
 def causal_attention(q: Any, k: Any, v: Any) -> Tensor:

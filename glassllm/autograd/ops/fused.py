@@ -11,6 +11,7 @@ import numpy as np
 
 from . import Array, op
 from .language import class_ids, side_by_side
+from .matrix import times_matrix, to_matrix
 
 LARGEST = 30.0  # a score up to which eˣ needs no shift: its sums, and quotients by them, stay far inside float32
 SMALLEST = math.exp(-LARGEST)  # a sum of eˣ from which on no digits were lost
@@ -55,11 +56,10 @@ def _(g: Array, y: Array, scale: Array, x: Array, gamma: Array, *, eps: float) -
     return to_x, to_gamma
 
 
-@op
-def swiglu(gate: Array, up: Array) -> tuple[Array, Array]:
-    """silu(gate) · up, of one shape: arXiv 2002.05202, eq. 6."""
-    y = np.asarray(np.maximum(gate, -88.0))  # below, silu is 0 as float32 goes, and e⁸⁸ is still one
-    s = np.asarray(np.exp(-y))
+def _gated(gate: Array, up: Array) -> tuple[Array, Array]:
+    """silu(gate) · up, and sigmoid(gate)."""
+    y = np.maximum(gate, -88.0)  # below, silu is 0 as float32 goes, and e⁸⁸ is still one
+    s = np.exp(-y)
     s += 1
     np.reciprocal(s, out=s)
     y *= s
@@ -67,8 +67,7 @@ def swiglu(gate: Array, up: Array) -> tuple[Array, Array]:
     return y, s
 
 
-@swiglu.rule
-def _(g: Array, y: Array, s: Array, gate: Array, up: Array) -> tuple[Array, Array]:
+def _to_gated(g: Array, s: Array, gate: Array, up: Array) -> tuple[Array, Array]:
     to_up = gate * s
     to_gate = 1 - s
     to_gate *= to_up
@@ -77,6 +76,33 @@ def _(g: Array, y: Array, s: Array, gate: Array, up: Array) -> tuple[Array, Arra
     to_gate *= g
     to_up *= g
     return to_gate, to_up
+
+
+@op
+def feed_forward(x: Array, w1: Array, w3: Array, w2: Array) -> tuple[Array, ...]:
+    """(silu(x·W1) · (x·W3))·W2 of x (..., d), W1 and W3 (d, f), W2 (f, d): SwiGLU, arXiv 2002.05202, eq. 6."""
+    gate, up = times_matrix(x, w1), times_matrix(x, w3)
+    act, s = _gated(gate, up)
+    return times_matrix(act, w2), gate, up, s, act
+
+
+@feed_forward.rule
+def _(
+    g: Array,
+    y: Array,
+    gate: Array,
+    up: Array,
+    s: Array,
+    act: Array,
+    x: Array,
+    w1: Array,
+    w3: Array,
+    w2: Array,
+) -> tuple[Array, ...]:
+    to_gate, to_up = _to_gated(times_matrix(g, w2.T), s, gate, up)
+    to_x = times_matrix(to_gate, w1.T)
+    to_x += times_matrix(to_up, w3.T)
+    return to_x, to_matrix(x, to_gate, w1), to_matrix(x, to_up, w3), to_matrix(act, g, w2)
 
 
 @op
@@ -116,22 +142,27 @@ def _pairs(a: Array) -> Array:
 
 
 @op
-def heads_apart(x: Array, *, heads: int, turn: Array | None = None) -> Array:
-    """rope of x (B, n, H·c), its heads apart -> (B, H, n, c); turn (n, H·c) holds cos and sin of each pair.
+def project_heads(x: Array, weight: Array, *, heads: int, turn: Array | None = None) -> Array:
+    """rope of x·weight, its heads apart: x (B, n, d), weight (d, H·c) -> (B, H, n, c).
 
-    Without a turn the heads are only taken apart.
+    turn (n, H·c) holds cos and sin of each pair side by side; without it nothing is turned.
     """
+    y = times_matrix(x, weight)
     if turn is not None:
-        if turn.shape != x.shape[1:] or turn.dtype != x.dtype:
-            raise ValueError(f"angles {turn.shape} of {turn.dtype} for positions of {x.shape} of {x.dtype}")
-        x = (_pairs(x) * _pairs(turn)).view(x.dtype)
-    return _apart(x, heads)
+        if turn.shape != y.shape[1:] or turn.dtype != y.dtype:
+            raise ValueError(f"angles {turn.shape} of {turn.dtype} for channels {y.shape} of {y.dtype}")
+        y = (_pairs(y) * _pairs(turn)).view(y.dtype)
+    return _apart(y, heads)
 
 
-@heads_apart.rule
-def _(g: Array, y: Array, x: Array, *, heads: int, turn: Array | None = None) -> tuple[Array]:
-    joined = _joined(g)
-    return (joined if turn is None else (_pairs(joined) * _pairs(turn).conj()).view(g.dtype),)
+@project_heads.rule
+def _(
+    g: Array, y: Array, x: Array, weight: Array, *, heads: int, turn: Array | None = None
+) -> tuple[Array, Array]:
+    arriving = _joined(g)
+    if turn is not None:
+        arriving = (_pairs(arriving) * _pairs(turn).conj()).view(g.dtype)
+    return times_matrix(arriving, weight.T), to_matrix(x, arriving, weight)
 
 
 class Block(NamedTuple):

@@ -17,7 +17,7 @@ def _rows(a: Array) -> Array:
     return a if a.ndim == 2 else a.reshape(math.prod(a.shape[:-1]), a.shape[-1])
 
 
-def _times_matrix(a: Array, matrix: Array) -> Array:
+def times_matrix(a: Array, matrix: Array) -> Array:
     """(..., k) times (k, m) -> (..., m)."""
     if math.prod(a.shape[:-2]) == 1:
         product: Array = a @ matrix
@@ -26,7 +26,7 @@ def _times_matrix(a: Array, matrix: Array) -> Array:
     return rows.reshape(*a.shape[:-1], matrix.shape[1])
 
 
-def _to_matrix(a: Array, g: Array, matrix: Array) -> Array:
+def to_matrix(a: Array, g: Array, matrix: Array) -> Array:
     """The gradient aᵀ·g of a matrix, lying in memory as the matrix does: adding and updating stay fast."""
     rows, arriving = _rows(a), _rows(g)
     is_turned = matrix.flags.f_contiguous and not matrix.flags.c_contiguous
@@ -35,7 +35,7 @@ def _to_matrix(a: Array, g: Array, matrix: Array) -> Array:
 
 @op
 def matmul(a: Array, b: Array) -> Any:
-    return _times_matrix(a, b) if b.ndim == 2 else np.matmul(a, b)
+    return times_matrix(a, b) if b.ndim == 2 else np.matmul(a, b)
 
 
 @matmul.rule
@@ -49,8 +49,8 @@ def _(g: Array, y: Array, a: Array, b: Array, *, wanted: Wanted = BOTH) -> tuple
     is_matrix = column.ndim == 2
     to_a = to_b = None
     if wanted[0]:
-        to_a = _times_matrix(g, column.T) if is_matrix else g @ column.mT
+        to_a = times_matrix(g, column.T) if is_matrix else g @ column.mT
     if wanted[1]:
-        to_b = _to_matrix(row, g, column) if is_matrix else row.mT @ g
+        to_b = to_matrix(row, g, column) if is_matrix else row.mT @ g
         to_b = to_b[..., 0] if b.ndim == 1 else to_b
     return to_a, to_b

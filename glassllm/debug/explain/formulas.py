@@ -177,9 +177,9 @@ FORMULAS: dict[str, Formula] = {
     ),
     # Several in one, whose parts only the composed model shows
     "rms_norm": Formula(FUSED, "y = x / √(mean(x²) + ε) · γ", WHOLE, worked.result, worked.arriving),
-    "swiglu": Formula(FUSED, "y = silu(a) ⊙ b", WHOLE, worked.result, worked.arriving),
+    "feed_forward": Formula(FUSED, "y = (silu(x W1) ⊙ x W3) W2", WHOLE, worked.result, worked.arriving),
     "fused_cross_entropy": Formula(FUSED, "L = −mean log p[target]", WHOLE, worked.result, worked.arriving),
-    "heads_apart": Formula(FUSED, "rope(x, split in heads)", WHOLE, worked.result, worked.arriving),
+    "project_heads": Formula(FUSED, "rope(x W, split in heads)", WHOLE, worked.result, worked.arriving),
     "causal_attention": Formula(FUSED, "y = softmax(q kᵀ / √c) v", WHOLE, worked.result, worked.arriving),
 }
 BY_HAND = Formula("hand-made op", "y = f(inputs)", "its own rule", worked.result, worked.arriving)

@@ -209,18 +209,20 @@ def _normed(shapes: Shapes, attrs: Attrs) -> Shape:
     return shapes[0]
 
 
-def _gated(shapes: Shapes, attrs: Attrs) -> Shape:
-    if shapes[0] != shapes[1]:
-        raise ValueError(f"a gate of {shapes[0]} for {shapes[1]}")
-    return shapes[0]
+def _fed(shapes: Shapes, attrs: Attrs) -> Shape:
+    x, gate, up, down = shapes
+    if len(gate) != 2 or gate != up or len(down) != 2 or gate[1] != down[0] or x[-1:] != gate[:1]:
+        raise ValueError(f"weights {gate}, {up} and {down} for {x}")
+    return (*x[:-1], down[1])
 
 
-def _split(shapes: Shapes, attrs: Attrs) -> Shape:
-    (batch, n, width), heads, turn = shapes[0], index(attrs["heads"]), attrs.get("turn")
-    if heads < 1 or width % heads:
-        raise ValueError(f"{heads} heads of {width} channels")
+def _projected(shapes: Shapes, attrs: Attrs) -> Shape:
+    (batch, n, channels), (rows, width) = shapes
+    heads, turn = index(attrs["heads"]), attrs.get("turn")
+    if channels != rows or heads < 1 or width % heads:
+        raise ValueError(f"{heads} heads of a weight {shapes[1]} for {shapes[0]}")
     if turn is not None and (width % 2 or _numbers(turn, "turn", np.ndarray).shape != (n, width)):
-        raise ValueError(f"angles that do not fit {shapes[0]}")
+        raise ValueError(f"angles that do not fit {n} positions of {width} channels")
     return (batch, heads, n, width // heads)
 
 
@@ -252,9 +254,9 @@ SHAPES: dict[str, Infer] = {
     "rope": _turned,
     "repeat_kv": _repeated,
     "rms_norm": _normed,
-    "swiglu": _gated,
+    "feed_forward": _fed,
     "fused_cross_entropy": _loss,
-    "heads_apart": _split,
+    "project_heads": _projected,
     "causal_attention": _attended,
 }
 
@@ -272,7 +274,7 @@ SAVED: dict[str, Callable[[Shapes, Shape], list[Sequence[int | None]]]] = {  # N
     "gelu": lambda shapes, y: [y, y],
     "silu": lambda shapes, y: [y],
     "rms_norm": lambda shapes, y: [(*y[:-1], 1)],
-    "swiglu": lambda shapes, y: [y],
+    "feed_forward": lambda shapes, y: [(*y[:-1], shapes[1][1])] * 4,
     "fused_cross_entropy": lambda shapes, y: [shapes[0], shapes[0][:1]],
     "causal_attention": lambda shapes, y: [(y[0], None), (*shapes[1][:2], shapes[0][1] // shapes[1][1] * y[1])],
 }

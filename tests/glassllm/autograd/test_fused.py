@@ -34,17 +34,18 @@ def causal_attention(q, k, v):
     return join_heads(matmul(weights, repeat_kv(v, repeats)))
 
 
-def heads_apart(x, heads, turn=None):
+def project_heads(x, weight, heads, turn=None):
+    apart = split_heads(matmul(x, weight), heads)
     if turn is None:
-        return split_heads(x, heads)
+        return apart
     channels = turn.shape[1] // heads
-    return rope(split_heads(x, heads), turn[:, :channels:2], turn[:, 1:channels:2])
+    return rope(apart, turn[:, :channels:2], turn[:, 1:channels:2])
 
 
 TWINS = {
-    "heads_apart": heads_apart,
+    "project_heads": project_heads,
     "rms_norm": rms_norm,
-    "swiglu": lambda gate, up: silu(gate) * up,
+    "feed_forward": lambda x, gate, up, down: matmul(silu(matmul(x, gate)) * matmul(x, up), down),
     "fused_cross_entropy": cross_entropy,
     "causal_attention": causal_attention,
 }
@@ -82,18 +83,20 @@ CASES = {
        for shape in [(1,), (7,), (5, 3), (2, 33, 16), (4, 1, 8)]},
     "norm of almost nothing": ("rms_norm", (1e-4 * normal(3, 8), normal(8)), {"eps": 1e-6}),
     "norm of much": ("rms_norm", (1e4 * normal(3, 8), normal(8)), {"eps": 1e-6}),
-    **{f"swiglu of {shape}": ("swiglu", (3 * normal(*shape), normal(*shape)), {})
+    **{f"feed-forward of {shape}": (
+        "feed_forward", (normal(*shape), normal(shape[-1], 9), normal(shape[-1], 9) + 1, normal(9, shape[-1])), {})
        for shape in [(1,), (5, 3), (2, 33, 16)]},
-    "swiglu far out": ("swiglu", (np.linspace(-200, 200, 81), normal(81)), {}),
+    "feed-forward far out": (
+        "feed_forward", (np.linspace(-200, 200, 81)[:, None], np.ones((1, 1)), np.ones((1, 1)), normal(1, 2)), {}),
     **{f"loss of {n}": ("fused_cross_entropy", (3 * normal(n, 11),), {"targets": np.arange(n) * 7 % 11})
        for n in (1, 2, 50)},
     "loss of certainties": ("fused_cross_entropy", (far_apart(7, 5),), {"targets": np.arange(7) % 5}),
     "loss where half is ruled out": (
         "fused_cross_entropy", (np.where(np.arange(6) % 2, -np.inf, normal(4, 6)),), {"targets": [0, 2, 4, 0]}),
-    **{f"{h} rotated heads at {n}": ("heads_apart", (normal(2, n, 6 * h),),
-                                     {"heads": h, "turn": turns(*rope_angles(6, n, 10.0), h)})
+    **{f"{h} heads at {n}": ("project_heads", (normal(2, n, 5), normal(5, 6 * h)),
+                             {"heads": h, "turn": turns(*rope_angles(6, n, 10.0), h)})
        for h, n in [(1, 1), (3, 5), (2, 70)]},
-    "heads apart": ("heads_apart", (normal(2, 3, 12),), {"heads": 4}),
+    "heads that are not turned": ("project_heads", (normal(2, 3, 4), normal(4, 12)), {"heads": 4}),
     **{f"attention of {n}": ("causal_attention", heads(2, n, n, 4, 2, 6), {})
        for n in (1, 2, 63, 64, 65, 100, 130)},
     **{f"attention of {n} in {m}": ("causal_attention", heads(2, n, m, 4, 2, 6), {})
@@ -175,7 +178,7 @@ def test_losses_without_rows():
 @pytest.mark.parametrize("turn", [np.ones((1, 4)), np.ones((4, 4)), np.ones((3, 2)), np.ones((3, 4), np.float32)])
 def test_angles_that_do_not_fit_are_refused(turn):
     with pytest.raises(ValueError, match="angles"):
-        OPS["heads_apart"](normal(2, 3, 4), heads=1, turn=turn)
+        OPS["project_heads"](normal(2, 3, 5), normal(5, 4), heads=1, turn=turn)
 
 
 @pytest.mark.parametrize("above", [3.0, 12.0, 18.0, 25.0, 29.0, 40.0, 300.0])

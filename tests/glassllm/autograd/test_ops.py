@@ -67,9 +67,14 @@ def rope(x, cos, sin):
     return out
 
 
-def heads_apart(x, heads, turn=None):
-    x = x if turn is None else rope(x, turn[:, ::2], turn[:, 1::2])
-    return np.stack(np.split(x, heads, axis=-1), axis=1)
+def project_heads(x, weight, heads, turn=None):
+    y = matmul(x, weight)
+    y = y if turn is None else rope(y, turn[:, ::2], turn[:, 1::2])
+    return np.stack(np.split(y, heads, axis=-1), axis=1)
+
+
+def feed_forward(x, gate, up, down):
+    return matmul(matmul(x, up) * matmul(x, gate) / (1 + np.exp(-matmul(x, gate))), down)
 
 
 def causal_attention(q, k, v):
@@ -118,9 +123,9 @@ EXPECTED = {
     "rms_norm": lambda x, gamma, eps: (
         gamma * x * (np.var(x, -1, keepdims=True) + mean(x, -1, True) ** 2 + eps) ** -0.5
     ),
-    "swiglu": lambda gate, up: up * gate / (1 + np.exp(-gate)),
+    "feed_forward": feed_forward,
     "fused_cross_entropy": cross_entropy,
-    "heads_apart": heads_apart,
+    "project_heads": project_heads,
     "causal_attention": causal_attention,
 }
 
