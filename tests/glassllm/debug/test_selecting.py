@@ -50,7 +50,12 @@ def test_selecting_runs_nothing(session):
 
 @pytest.mark.parametrize(
     ("target", "words"),
-    [("attn.sofmax", "did you mean attn.softmax"), ("logits[", r"did you mean logits\?"), ("999", "go up to"), ("#999", "go up to")],
+    [
+        ("attn.sofmax", "did you mean attn.softmax"),
+        ("logits[", r"did you mean logits\?"),
+        ("999", "go up to"),
+        ("#999", "go up to"),
+    ],
 )
 def test_what_is_not_there(session, target, words):
     with pytest.raises(CommandError, match=words):

@@ -35,7 +35,7 @@ def write(tmp_path):
 
 async def test_the_last_step_of_a_training_is_stepped_forward_and_back():
     async with started(SAMPLES / "two_layer.py", (160, 45)) as pilot:
-        assert re.search(r"two_layer\.py .* forward 1/8   node 1/8   loss \d\.\d+e−4   grad tracked", row(pilot, 0))
+        assert re.search(r"two_layer\.py .* 1/8   node 1/8   loss \d\.\d+e−4   grad tracked", row(pilot, 0))
         assert "run 300 of 300  5 lines printed" in row(pilot, -2)
         await press(pilot, "c c")
         assert "backward 1" in row(pilot, 0)
