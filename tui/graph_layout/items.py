@@ -22,8 +22,8 @@ from .columns import Columns
 ItemKind = Literal["group", "event", "node", "note", "leaf"]
 Use = tuple[int, int]  # (consumer row, input slot)
 
-MOST_WEIGHTS = 256
-"""Uses of leaves by which an item names its own."""
+MOST_INPUTS = 512
+"""Inputs among which the leaves are that an item names, of however many."""
 MOST_USES = 64
 """Uses by which the state of an edge is told, of however many it stands for."""
 
@@ -86,9 +86,9 @@ class Items(ByNumber[Item]):
     def weights(self, rows: Iterable[int]) -> tuple[int, ...]:
         """The leaves that these rows use, but for those that are items; of very many the first."""
         place_of, leaves = self._columns.place_of, self.leaves
-        sources = (source for row in rows for source in self._columns.inputs(row))
+        sources = islice((source for row in rows for source in self._columns.inputs(row)), MOST_INPUTS)
         found = (source for source in sources if place_of[source] < 0 and source not in leaves)
-        return tuple(dict.fromkeys(islice(found, MOST_WEIGHTS)))
+        return tuple(dict.fromkeys(found))
 
     def group(self, i: int) -> str:
         """The key of the open section that an item stands in."""

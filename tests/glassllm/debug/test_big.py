@@ -1,36 +1,14 @@
 """Large recordings: what a command does, counted in lines of Python, does not grow with them; long work is cut."""
 
-import sys
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
-from glassllm import Tensor
-from glassllm.autograd.functions import concat, tanh
 from glassllm.debug.commands import perform, run
 from glassllm.debug.recorder import record
 from glassllm.debug.session import Session, drain
 from glassllm.debug.slices import finished
 from glassllm.debug.traversal import SUMMED
-
-SMALL, LARGE = 600, 6_000
-
-
-def mixed(nodes):
-    """A recurrence with one weight, and branches that meet in a sum."""
-    w, h = (Tensor(np.array([x, 0.5]), requires_grad=True) for x in (0.3, -0.2))
-    for _ in range(nodes // 10):
-        h = tanh(h * w)
-        branches = [h * 0.5 for _ in range(4)]
-        h = branches[0] + branches[1] + branches[2] + branches[3]
-    return h.sum()
-
-
-def fan(nodes):
-    """One tensor into all branches, and all of them into one."""
-    h = Tensor(np.array([0.3, 0.5]), requires_grad=True)
-    return concat([-h for _ in range(nodes)]).sum()
+from tests.large import LARGE, SMALL, Lines, fan, lines_of, mixed
 
 
 def session_of(make, nodes, before=()):
@@ -42,32 +20,6 @@ def session_of(make, nodes, before=()):
     for line in before:
         run(session, line)
     return session
-
-
-class Lines:
-    """Counts the lines of Python that are executed inside it, by the calls of `mark` in between."""
-
-    def __enter__(self):
-        self.counts = [0]
-        self._before = sys.gettrace()
-        sys.settrace(self._trace)
-        return self
-
-    def __exit__(self, *_):
-        sys.settrace(self._before)
-
-    def _trace(self, frame, event, argument):
-        self.counts[-1] += event == "line"
-        return self._trace
-
-    def mark(self):
-        self.counts.append(0)
-
-
-def lines_of(work: Callable[[], object]) -> int:
-    with Lines() as lines:
-        work()
-    return sum(lines.counts)
 
 
 FORWARD = (

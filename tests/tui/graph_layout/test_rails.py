@@ -124,3 +124,15 @@ def test_only_what_touches_the_window_is_drawn(monkeypatch):
     monkeypatch.setattr(Canvas, "line", lambda self, edge, points: laid.append(edge) or line(self, edge, points))
     assert len(drawn.cells(5_000, 5_030)) == 30
     assert 30 <= len(laid) <= 100
+
+
+def test_lines_from_lanes_out_of_sight_come_in_at_the_right():
+    count, columns = 400, 12
+    graph = Outline(flat([(), *[(0,)] * (count - 2), tuple(range(1, count - 1))])).graph()
+    drawn = rails(graph)
+    assert drawn.lanes == count - 2
+    rows = drawn.cells(count - 40, count, 3, columns)
+    assert all(cell.x <= columns for row in rows for cell in row)
+    assert all({cell.x for cell in row} <= {0, 3, 6, 9} for row in rows[:-1])
+    assert [cell.x for cell in rows[-1]] == list(range(columns + 1))
+    assert all(cell.east and cell.west for cell in rows[-1][1:-1])
