@@ -128,9 +128,8 @@ def test_only_what_touches_the_window_is_drawn(monkeypatch):
 
 def test_lines_from_lanes_out_of_sight_come_in_at_the_right():
     count, columns = 400, 12
-    graph = Outline(flat([(), *[(0,)] * (count - 2), tuple(range(1, count - 1))])).graph()
-    drawn = rails(graph)
-    assert drawn.lanes == count - 2
+    drawn = rails(Outline(flat([*[()] * (count - 1), tuple(range(count - 1))])).graph())
+    assert drawn.lanes == count - 1
     rows = drawn.cells(count - 40, count, 3, columns)
     assert all(cell.x <= columns for row in rows for cell in row)
     assert all({cell.x for cell in row} <= {0, 3, 6, 9} for row in rows[:-1])
