@@ -1,5 +1,6 @@
 """Large recordings on the screen: what a frame takes, counted in lines of Python, does not grow with them."""
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,9 @@ import pytest
 from glassllm.debug.recorder import record
 from glassllm.debug.session import Session
 from tests.large import LARGE, SMALL, fan, lines_of, mixed
-from tests.tui.driving import command, press, settled, started, wait_for
+from tests.tui.driving import PATIENCE, command, press, settled, started, wait_for
+from tui import dump
+from tui.app import GlassApp
 
 SIZE = (160, 45)
 PLACES = {
@@ -71,3 +74,21 @@ async def test_a_large_graph_is_shown_on_rails_however_it_is_asked_for():
         await press(pilot, "v")
         await drawn(pilot)
         assert graph.view == "rails"
+
+
+async def test_opening_shows_how_far_it_is_and_goes_on_to_the_debugger():
+    gate = threading.Event()
+
+    def build():
+        yield 40_000, 100_000, "recording"
+        assert gate.wait(PATIENCE)
+        return Session.of(mixed(20))
+
+    app = GlassApp(Path("graph"), build=build, colors="truecolor")
+    async with app.run_test(size=SIZE) as pilot:
+        await wait_for(pilot, lambda: "recording 40 000/100 000" in dump.text(app), "how far it is")
+        assert "esc stops" in dump.text(app)
+        gate.set()
+        await wait_for(pilot, lambda: app._version > 0, "the debugger")
+        await settled(pilot)
+        assert "forward 1/" in dump.text(app)
