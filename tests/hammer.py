@@ -225,10 +225,6 @@ def memory() -> int:
         return int(numbers.read().split()[1]) * 4096
 
 
-def engine_threads() -> int:
-    return sum(thread.name == "engine" for thread in threading.enumerate())
-
-
 # Who asks
 
 
@@ -321,8 +317,8 @@ def hammer(jobs: int, seed: int = 0) -> tuple[Watch, int]:
             caller.join()
         if not watch.faults:
             watch.wait(lambda: watch.answered == each * CALLERS + 1, "the last answers")
-        if engine_threads() != 1:
-            watch.fault(f"{engine_threads()} engine threads")
+        if (threads := [thread.name for thread in threading.enumerate()].count("engine")) != 1:
+            watch.fault(f"{threads} engine threads")
         grown = memory() - (watch.memory_settled or memory())
     finally:
         engine.close()
