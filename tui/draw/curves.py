@@ -76,21 +76,15 @@ def legend_row(scale: Scale, clipped: str, palette: Palette) -> Row:
 
 
 def share_row(negative: int, zero: int, positive: int, palette: Palette, width: int = 16) -> Row:
-    """A bar of the shares −, 0 and +; a share that exists has at least one cell, if there is room."""
+    """A bar of the shares −, 0 and +; a share that exists has at least one cell. `width` is 3 or more."""
     total = negative + zero + positive
     if not total:
         return blank(width, palette)
-    ends = [round(width * part / total) for part in (0, negative, negative + zero, total)]
-    if negative and ends[1] == 0:
-        ends[1] = 1
-    if positive and ends[2] == width:
-        ends[2] = width - 1
-    if zero and ends[1] == ends[2]:
-        ends[1], ends[2] = (ends[1] - 1, ends[2]) if ends[1] > 1 else (ends[1], min(ends[2] + 1, width))
+    parts = (negative, zero, positive)
+    cells = [max(1, round(width * part / total)) if part else 0 for part in parts]
+    cells[parts.index(max(parts))] += width - sum(cells)  # the largest share makes up for rounding
     return [
-        Segment(ink.glyph * (end - start), ink.style)
-        for ink, start, end in zip(palette.shares(), ends, ends[1:], strict=False)
-        if end > start
+        Segment(ink.glyph * count, ink.style) for ink, count in zip(palette.shares(), cells, strict=False) if count
     ]
 
 
