@@ -2,6 +2,11 @@
 
 import os
 
+from hypothesis import settings
+
+if not os.environ.get("CI"):  # there Hypothesis has a profile of its own: the same examples every time
+    settings.register_profile("patient", deadline=None)
+    settings.load_profile("patient")
 for name in ("NO_COLOR", "COLORTERM", "TEXTUAL_THEME", "TEXTUAL_COLOR_SYSTEM", "TEXTUAL_DRIVER"):
     os.environ.pop(name, None)
 os.environ["XDG_CONFIG_HOME"] = os.devnull  # nobody's own settings
