@@ -1,6 +1,7 @@
 """`python -m tests.bench [startup] [screen] [engine] [big] [training] [--keep]`: speed, held against goals.
 
-Everything is a ratio of CPU times taken in turns, so that a busy machine slows both sides. A goal is met if the
+Ratios are of CPU times taken in turns, so that a busy machine slows both sides; only `big` looks at the clock,
+since there it is waiting that counts. A goal is met if the
 median meets it; beside it stands what `baseline.json` has kept of an earlier run, and `--keep` keeps this one. Run
 it alone: what else runs widens the spread.
 """

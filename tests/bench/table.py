@@ -9,7 +9,7 @@ UNITS = {"ms": 1e3, "ns": 1e9, "": 1.0}  # of a second; without a unit, things c
 
 @dataclass(frozen=True)
 class Result:
-    """What was compared with what: CPU seconds of both, round by round, and the most the ratio may be."""
+    """What was compared with what: seconds of both, round by round, and the most the ratio may be."""
 
     what: str
     times: Sequence[float]
@@ -38,7 +38,7 @@ class Result:
 def table(results: Sequence[Result], before: Mapping[str, float]) -> str:
     """A line each: what, its median ratio and the extremes, the one before, rounds, what both cost, goal, met?"""
     wide = max(len(result.what) for result in results)
-    lines = [f"{'what':{wide}}  {'ratio [min, max]':>20}  before  rounds  {'CPU time':>18}  goal  met?"]
+    lines = [f"{'what':{wide}}  {'ratio [min, max]':>20}  before  rounds  {'time':>18}  goal  met?"]
     for result in results:
         ratios = result.ratios
         spread = f"{median(ratios):.2f} [{min(ratios):.2f}, {max(ratios):.2f}]"

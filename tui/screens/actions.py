@@ -1,7 +1,6 @@
 """What keys do on the debug screen: each action asks the engine for a command, or moves one panel."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
 
 from textual.widget import Widget
 
@@ -22,9 +21,6 @@ from tui.widgets.track import Track
 from .overlays import Overlays
 from .pace import Pace
 from .words import DEBUGGING, found
-
-if TYPE_CHECKING:
-    from tui.app import GlassApp
 
 MOST_COUNT = 999_999
 BUSY_AFTER = 0.08
@@ -243,9 +239,6 @@ class Actions(Overlays):
 
     # Everything else
 
-    def action_palette(self) -> None:
-        self.app.action_command_palette()
-
     def action_chosen(self, name: str) -> None:
         """A command was chosen by name: run it, or let its arguments be typed."""
         command = COMMANDS[name]
@@ -285,23 +278,6 @@ class Actions(Overlays):
                 self.say((("✗ ", "stop"), (str(error), "text")))
                 return
         self.say((("cells as ", "muted"), (str(self.tensor.state.format), "bright"), (f"   of {USAGE}", "muted")))
-
-    def action_export(self) -> None:
-        from tui.dump import export
-
-        try:
-            paths = export(cast("GlassApp", self.app), Path.cwd())
-        except OSError as error:
-            self.say((("✗ ", "stop"), (f"not exported: {error}; start in a folder you can write", "text")))
-        else:
-            self.say((("exported  ", "muted"), ("  ".join(path.name for path in paths), "text")))
-
-    def action_redraw(self) -> None:
-        self.refresh(layout=True)
-        self.app.refresh(repaint=True)
-
-    def action_quit(self) -> None:
-        self.app.exit()
 
     # What widgets post
 

@@ -1,8 +1,9 @@
-"""What can be laid over the debug screen: help, parameters, log, source; each imported when it is asked for."""
+"""What every screen does, and what can be laid over it: help, parameters, log, source; imported when asked for."""
 
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from textual.screen import Screen
@@ -81,3 +82,25 @@ class Overlays(Screen[None]):
 
         printed = () if self.snapshot is None else self.snapshot.run.printed
         self.app.push_screen(LogScreen(self.status.palette, log_listing(printed, self.said)))
+
+    # What every screen does
+
+    def action_palette(self) -> None:
+        self.app.action_command_palette()
+
+    def action_export(self) -> None:
+        from tui.dump import export
+
+        try:
+            paths = export(cast("GlassApp", self.app), Path.cwd())
+        except OSError as error:
+            self.say((("✗ ", "stop"), (f"not exported: {error}; start in a folder you can write", "text")))
+        else:
+            self.say((("exported  ", "muted"), ("  ".join(path.name for path in paths), "text")))
+
+    def action_redraw(self) -> None:
+        self.refresh(layout=True)
+        self.app.refresh(repaint=True)
+
+    def action_quit(self) -> None:
+        self.app.exit()

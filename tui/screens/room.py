@@ -6,8 +6,7 @@ frozen values. Whatever may last runs as a job, so commands of other screens go 
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -32,9 +31,6 @@ from .holding import holding
 from .overlays import Overlays
 from .small import small_rows
 from .words import EVERYWHERE, found
-
-if TYPE_CHECKING:
-    from tui.app import GlassApp
 
 MOST_COUNT = 999
 BUSY_AFTER = 0.15
@@ -279,25 +275,5 @@ class Room(Overlays):
         else:
             self.line.open("command", f"{name} ")
 
-    def action_palette(self) -> None:
-        self.app.action_command_palette()
-
     def action_enlarge(self) -> None:
         """Nothing lies beside the board."""
-
-    def action_export(self) -> None:
-        from tui.dump import export
-
-        try:
-            paths = export(cast("GlassApp", self.app), Path.cwd())
-        except OSError as error:
-            self.say((("✗ ", "stop"), (f"not exported: {error}; start in a folder you can write", "text")))
-        else:
-            self.say((("exported  ", "muted"), ("  ".join(path.name for path in paths), "text")))
-
-    def action_redraw(self) -> None:
-        self.refresh(layout=True)
-        self.app.refresh(repaint=True)
-
-    def action_quit(self) -> None:
-        self.app.exit()
