@@ -4,10 +4,11 @@ The engine's thread keeps what a room looks at; the room asks for commands of it
 frozen values. Whatever may last runs as a job, so commands of other screens go between its slices.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
@@ -33,6 +34,7 @@ from .small import small_rows
 from .words import EVERYWHERE, found
 
 MOST_COUNT = 999
+DOUBLE = 2  # clicks on one place, one soon after the other
 BUSY_AFTER = 0.15
 """Seconds after which a command that is not answered yet says so."""
 
@@ -48,17 +50,29 @@ def call(key: Key) -> str:
 
 
 class Board(Panel):
-    """The one page between track and rule; what it shows is drawn by the room."""
+    """The one page between track and rule; the room draws it, and hears where it is pointed at."""
 
-    def __init__(self, palette: Palette, draw: Callable[[], None]):
+    def __init__(self, palette: Palette, room: "Room"):
         super().__init__(palette, "bg", id="board")
-        self._draw = draw
+        self.room = room
 
     def paint(self) -> None:
-        self._draw()
+        self.room.paint()
 
     def page(self, by: int) -> None:
         """There is only one."""
+
+    def on_click(self, event: events.Click) -> None:
+        if event.chain == DOUBLE:
+            self.room.pointed_twice(event.x, event.y)
+        else:
+            self.room.pointed(event.x, event.y)
+
+    def on_mouse_scroll_down(self) -> None:
+        self.room.wheel(1)
+
+    def on_mouse_scroll_up(self) -> None:
+        self.room.wheel(-1)
 
 
 class Room(Overlays):
@@ -81,7 +95,7 @@ class Room(Overlays):
         self.refused = ""  # why there is nothing to see, in one line
         self.header = Header(palette, file, self.name_of_room)
         self.track = Page(palette, "bg", id="bar")
-        self.board = Board(palette, self.paint)
+        self.board = Board(palette, self)
         self.blank = Page(palette, "bg", id="blank")
         self.rule = Page(palette, "bg", id="rule")
         self.gap = Page(palette, "bg", id="gap")
@@ -237,6 +251,17 @@ class Room(Overlays):
             self.board.show(self.board_rows(width, height))
         else:
             self.board.show(said_board(width, height, self._palette, self.refused or "computing…"))
+
+    # The mouse, for each room to answer; whatever it does, keys do too
+
+    def pointed(self, column: int, row: int) -> None:
+        """The board was clicked there."""
+
+    def pointed_twice(self, column: int, row: int) -> None:
+        """It was clicked a second time, soon after; the first has been answered."""
+
+    def wheel(self, by: int) -> None:
+        """The wheel was turned over the board: 1 down, -1 up."""
 
     # Keys
 

@@ -107,3 +107,16 @@ async def test_the_wheel_moves_the_selection_in_the_list(sample):
         await wheel(pilot, events.MouseScrollDown, 10, 10)
         assert selected(pilot) == "blocks.0.resid.attn"
         assert re.match(r" ▷ blocks\.0\.resid\.attn", row(pilot, -2))
+
+
+async def test_a_room_hears_where_its_board_is_pointed_at(sample, monkeypatch):
+    async with started(sample, WIDE) as pilot:
+        await press(pilot, "\\")
+        room, heard = pilot.app.screen, []
+        for name in ("pointed", "pointed_twice", "wheel"):
+            monkeypatch.setattr(room, name, lambda *args, name=name: heard.append((name, *args)))
+        x, y = room.board.region.offset
+        await pilot.click(offset=(x + 7, y + 5), times=2)
+        await wheel(pilot, events.MouseScrollDown, x + 7, y + 5)
+        await wheel(pilot, events.MouseScrollUp, x + 7, y + 5)
+        assert heard == [("pointed", 7, 5), ("pointed_twice", 7, 5), ("wheel", 1), ("wheel", -1)]
