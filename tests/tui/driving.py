@@ -110,3 +110,8 @@ def row(pilot: Pilot[Any], y: int) -> str:
 def position(pilot: Pilot[Any]) -> tuple[int, int, int]:
     at = pilot.app.debugger.snapshot.position
     return at.traversal, at.place, at.edges
+
+
+def focused(pilot: Pilot[Any]) -> str:
+    """The panel that keys go to."""
+    return str(pilot.app.debugger.focused.id)

@@ -1,0 +1,83 @@
+"""What is recorded of a program: its arrays as they were, its own ops, scopes, names and events."""
+
+from glassllm.debug.commands import run
+from glassllm.debug.session import Session
+from tests.glassllm.debug.script.program import ops, printed
+
+
+def test_results_are_the_user_s_own_and_kept_as_they_were(record):
+    tape, _ = record("y = x * 2\ny.data[0] = 99\nz = y.sum()\nz.backward()\n")
+    assert tape.rows[tape.forward[0]].array.tolist() == [2, -4]
+    assert tape.kept.is_stale(tape.forward[0])
+    assert tape.rows[tape.forward[1]].array == 95
+
+
+def test_what_the_program_writes_later_changes_no_gradient(record):
+    tape, facts = record(
+        "from glassllm.autograd import op, where\n"
+        "@op\ndef square(x):\n    return x**2, x\n"
+        "@square.rule\ndef _(g, y, saved, x):\n    return (2 * g * saved,)\n"
+        "mask, index = np.array([True, False]), np.array([0, 0, 1])\n"
+        "y = square(x)[index]\n"
+        "z = where(mask, x * x, x * 5)\n"
+        "(y.sum() + z.sum()).backward()\n"
+        "own = x.grad.tolist()\n"
+        "x.data[:] = y.data[:] = 99\nmask[:] = False\nindex[:] = 1\n"
+        "print(own)\n"
+    )
+    session = Session(tape, facts)
+    run(session, "2 continue")
+    assert str(run(session, "select x").focus.gradient.tolist()) == printed(facts)[0] == "[6.0, 1.0]"
+
+
+def test_ops_of_the_user_s_and_tensors_built_by_hand_are_recorded_and_stepped(record):
+    tape, facts = record(
+        "from glassllm.autograd import op\n"
+        "@op\ndef cube(x):\n    return x**3, x\n"
+        "@cube.rule\ndef _(g, y, saved, x):\n    return (3 * g * saved**2,)\n"
+        "y = cube(x)\n"
+        "z = Tensor(y.data * 2, parents=(y,), backward=lambda g: (g * 2,))\n"
+        "z.backward()\n"
+    )
+    assert ops(tape) == ["cube", "custom"]
+    session = Session(tape, facts)
+    for _ in range(2):
+        run(session, "continue")
+    assert run(session, "select x").focus.gradient.tolist() == [6, 24]
+
+
+def test_scopes_and_names_come_from_the_program(record):
+    tape, _ = record(
+        "from glassllm.debug import scope\n"
+        "from glassllm.nn import Module\n"
+        "class Linear(Module):\n"
+        "    def __init__(self, n):\n        self.W = Tensor(np.ones((n, 1)), requires_grad=True)\n"
+        "    def forward(self, x):\n        return x @ self.W\n"
+        "class Net(Module):\n"
+        "    def __init__(self):\n        self.first = Linear(2)\n"
+        "    def forward(self, x):\n        return self.first(x)\n"
+        "net, layers, weights = Net(), [Tensor(2.0, requires_grad=True)], {'b': Tensor(1.0, requires_grad=True)}\n"
+        "with scope('outer'):\n    y = net(x) * layers[0] + weights['b']\n"
+        "y.sum().backward()\n"
+    )
+    assert {tape.rows[row].name for row in tape.leaves} == {"x", "first.W", "layers.0", "weights.b"}
+    assert [tape.rows[row].scope for row in tape.forward] == ["outer.first", "outer", "outer", ""]
+
+
+def test_a_program_with_the_model_has_its_events(record):
+    tape, facts = record(
+        "from glassllm import Config, GlassLM\n"
+        "model = GlassLM(Config(vocab_size=9, d_model=4, n_layers=1, n_heads=1, n_kv_heads=1, max_len=4))\n"
+        "for _ in range(2):\n    model.loss([1, 2], [2, 3]).backward()\n"
+    )
+    assert facts.events == 23 and tape.rows[tape.leaves[0]].name == "E"
+    made_at = tape.rows[tape.events[5].row].made_at
+    assert [origin.short for origin in made_at] == [made_at[0].short, "program.py:9"]
+    assert made_at[0].file.endswith("glassllm/nn.py") and made_at[0].function.startswith("Attention.")
+
+
+def test_a_script_that_records_itself_is_recorded_all_the_same(record):
+    tape, facts = record(
+        "import glassllm\nwith glassllm.debug.record() as own:\n    y = x * 2\nprint(len(own.rows))\n"
+    )
+    assert ops(tape) == ["mul"] and printed(facts) == ["3"]
