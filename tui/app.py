@@ -23,6 +23,7 @@ from .engine import NEWS_INTERVAL, Engine
 from .filters import filters_for
 from .messages import EngineFailed, JobCancelled, JobDone, JobProgress, Request, SnapshotReady
 from .screens.fault import FaultScreen, ProgramFaultScreen
+from .screens.leave import LeaveScreen
 from .screens.loading import LoadingScreen
 from .screens.overlay import Overlay
 from .screens.rooms import Rooms
@@ -112,11 +113,11 @@ class GlassApp(App[None]):
         self._counted: object = None  # the rows of the recording whose statistics were asked for last
 
     def _opening(self, build: Callable[[], object]) -> Generator[object, None, object]:
-        """Open, and keep what was run for the other screens; on the engine thread."""
+        """Open, and keep what was opened for the other screens and to go back to; on the engine thread."""
         session = yield from opening(build)
-        from .screens.bench import keep_run
+        from .screens.bench import keep
 
-        keep_run(self.engine, session)
+        keep(self.engine, self.path.name, session)
         return session
 
     def _open(self) -> object:
@@ -199,11 +200,20 @@ class GlassApp(App[None]):
         assert self._debugger is not None, "nothing is open yet"
         return self._debugger
 
-    def reopen(self) -> None:
-        """Show what was opened first in the debugger, as it was left."""
-        from .screens.bench import SESSION
+    def reopen(self, name: str) -> None:
+        """Show what was opened under this name in the debugger, as it was left; without one, what was there before
+        what is there now."""
+        from .screens.bench import shelf
 
-        self.engine.open(lambda: self.engine.bench[SESSION], f"{TO_DEBUG}as opened")
+        self.engine.open(lambda: shelf(self.engine).take(name), f"{TO_DEBUG}{name or 'the one before'}")
+
+    async def action_quit(self) -> None:
+        """Leave, unless a run would be lost: then ask first, once."""
+        room = self.rooms.unsaved
+        if room is None or isinstance(self._top, LeaveScreen):
+            self.exit()
+        else:
+            self.push_screen(LeaveScreen(self.palette, room))
 
     @property
     def _top(self) -> Screen[Any] | None:
@@ -220,17 +230,26 @@ class GlassApp(App[None]):
             await self.switch_screen(shown)
             shown.lay_out()
 
-    def open_run(self, make: Callable[[], Any], name: str) -> None:
-        """Record the run that `make` gives on the engine thread, and show it in the debugger."""
+    def open_run(self, make: Callable[[], Any], name: str, lines: Sequence[str] = ()) -> None:
+        """Record the run that `make` gives on the engine thread, do these commands on it, and show it in the
+        debugger; it can be gone back to by its name."""
 
-        def build() -> object:
+        def build() -> Generator[object, None, object]:
+            from glassllm.debug.commands import perform as run
             from glassllm.debug.session import Session
 
-            run = make()
-            tape, facts = run.record()
-            return Session(tape, facts, run)
+            from .screens.bench import keep
 
-        self.engine.open(partial(opening, build), f"{TO_DEBUG}{name}")
+            made = make()
+            tape, facts = made.record()
+            session = Session(tape, facts, made)
+            yield from opening(lambda: session)
+            for line in lines:
+                yield from run(session, line)
+            keep(self.engine, name, session)
+            return session
+
+        self.engine.open(build, f"{TO_DEBUG}{name}")
 
     async def on_snapshot_ready(self, message: SnapshotReady) -> None:
         if not self._version:

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from glassllm.generation import Writer
     from glassllm.train import Training
 
-OPENED, SESSION = "opened", "session"
+    from .shelf import Shelf
+
+OPENED, SHELF = "opened", "shelf"
 NO_MODEL = "this needs a model; {} has none: open a checkpoint, NAME.npz"
 
 
@@ -21,10 +23,22 @@ def corpus_path() -> Path:
     return beside if beside.exists() else here.parent / "samples" / "tiny.txt"
 
 
-def keep_run(engine: Engine, session: Any) -> None:
-    """Remember what was opened first: its model writes and is trained, and one can go back to it."""
+def keep(engine: Engine, name: str, session: Any) -> None:
+    """Keep what was opened to go back to. What was opened first has the model that writes and is trained."""
     engine.bench.setdefault(OPENED, session.run)
-    engine.bench.setdefault(SESSION, session)
+    shelf(engine).put(name, session)
+
+
+def shelf(engine: Engine) -> "Shelf":
+    """The sessions opened so far."""
+
+    def make() -> "Shelf":
+        from .shelf import Shelf
+
+        return Shelf()
+
+    made: Shelf = _kept(engine, SHELF, make)
+    return made
 
 
 def opened(engine: Engine, name: str) -> Any:

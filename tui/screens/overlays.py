@@ -68,9 +68,9 @@ class Overlays(Screen[None]):
             return
         await cast("GlassApp", self.app).show_screen(found or SCREENS[(here + 1) % len(SCREENS)])
 
-    def action_reopen(self) -> None:
-        """Back to what was opened first, from a step that another screen opened."""
-        cast("GlassApp", self.app).reopen()
+    def action_reopen(self, name: str = "") -> None:
+        """Back to what was opened before, by its name or the beginning of it; without one to the one before."""
+        cast("GlassApp", self.app).reopen(name)
 
     def on_header_chosen(self, message: Header.Chosen) -> None:
         self.app.call_later(cast("GlassApp", self.app).show_screen, message.screen)
@@ -102,5 +102,5 @@ class Overlays(Screen[None]):
         self.refresh(layout=True)
         self.app.refresh(repaint=True)
 
-    def action_quit(self) -> None:
-        self.app.exit()
+    async def action_quit(self) -> None:
+        await self.app.action_quit()

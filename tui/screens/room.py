@@ -4,7 +4,7 @@ The engine's thread keeps what a room looks at; the room asks for commands of it
 frozen values. Whatever may last runs as a job, so commands of other screens go between its slices.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -47,6 +47,10 @@ def bound(keys: Sequence[Key]) -> list[BindingType]:
 def call(key: Key) -> str:
     """Textual's spelling of the call a key makes: all of them are actions of the screen."""
     return f"{key.command}({', '.join(map(repr, key.args))})"
+
+
+Then = Callable[[str], None]
+"""What hears that a command has ended, and why it failed where it did."""
 
 
 class Board(Panel):
@@ -108,6 +112,7 @@ class Room(Overlays):
         self._asked: Request | None = None
         self._ended: Request | None = None
         self._count = 0
+        self._thens: dict[Request, Then] = {}
 
     def compose(self) -> ComposeResult:
         yield from (self.header, self.track, self.board, self.blank, self.rule, self.gap, self.status, self.keys)
@@ -123,8 +128,8 @@ class Room(Overlays):
         """What the commands are about; on the engine's thread."""
         raise NotImplementedError
 
-    def do(self, line: str) -> None:
-        """Ask for a command of the table."""
+    def do(self, line: str, then: Then | None = None) -> None:
+        """Ask for a command of the table; `then` is called once it has ended."""
         try:
             command, arguments = parse(line, self.table)
         except CommandError as error:
@@ -144,6 +149,8 @@ class Room(Overlays):
         priority = Priority.JOB if command.name in self.lasting else Priority.COMMAND
         name = f"{self.name_of_room} {command.name}"
         self._asked = self.engine.submit(work, name, priority, tracking=self.tracks)
+        if then is not None:
+            self._thens[self._asked] = then
         if command.name not in self.lasting:
             self.set_timer(BUSY_AFTER, partial(self._note_busy, self._asked))
 
@@ -168,19 +175,21 @@ class Room(Overlays):
 
     def failed(self, message: EngineFailed) -> None:
         """A command that could not be done; before anything was seen, the reason is all there is to see."""
-        self._answered(message.request)
+        self._answered(message.request, message.text or message.kind)
         self.say((("✗ ", "stop"), (message.text or message.kind, "text")))
         if self.view is None:
             self.refused = message.text
             self.lay_out()
 
     def stopped(self, request: Request) -> None:
-        self._answered(request)
+        self._answered(request, "stopped")
         self.say((("stopped  ", "stop"), (str(request), "text")))
 
-    def _answered(self, request: Request) -> None:
+    def _answered(self, request: Request, fault: str = "") -> None:
         self.status.pend("")
         self._ended = request
+        if (then := self._thens.pop(request, None)) is not None:
+            then(fault)
         if self._asked is not None and request.id >= self._asked.id:
             self._asked = None
 
@@ -194,6 +203,17 @@ class Room(Overlays):
         self.view, self.refused = view, ""
         self.say(self.saying())
         self.lay_out()
+
+    # What leaving would lose
+
+    @property
+    def unsaved(self) -> str:
+        """What there is that would be lost, in a few words; empty where nothing would."""
+        return ""
+
+    def save(self, then: Then) -> None:
+        """Save it, and call `then` once that has ended."""
+        raise NotImplementedError
 
     # What it shows; for each room to say
 

@@ -29,6 +29,11 @@ class Rooms:
         """The room whose command this is: its name stands first in that of the request."""
         return self._made.get(request.name.partition(" ")[0])
 
+    @property
+    def unsaved(self) -> "Room | None":
+        """The room that would lose something if one left now."""
+        return next((room for room in self._made.values() if room.unsaved), None)
+
     def _make(self, name: str) -> "Room":
         if name == "train":
             from .train import TrainScreen

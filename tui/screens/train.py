@@ -15,7 +15,7 @@ from tui.engine import Engine
 
 from . import bench
 from .palette import PaletteCommands
-from .room import Room, bound
+from .room import Room, Then, bound
 from .room_keys import TRAIN_KEYS
 
 if TYPE_CHECKING:
@@ -44,6 +44,21 @@ class TrainScreen(Room):
 
     def subject(self) -> object:
         return bench.training(self.engine, self._file, self._text, self._folder)
+
+    # What leaving would lose
+
+    @property
+    def unsaved(self) -> str:
+        view = self.view
+        saved = 0 if view is None else view.saved or 0
+        if view is None or view.step <= saved:
+            return ""
+        steps = f"a run of {numbers.count(view.step)} step{'s' * (view.step > 1)}"
+        return f"{numbers.count(view.step - saved)} of {steps} not saved yet" if saved else f"{steps} is not saved"
+
+    def save(self, then: Then) -> None:
+        self.do("hold")
+        self.do("save", then)
 
     # What it shows
 

@@ -28,6 +28,7 @@ EVERYWHERE = _table(
     Word("log", "what was said and printed so far"),
     Word("quit", "leave"),
     Word("redraw", "paint the whole screen again"),
+    Word("reopen", "back to what the debugger showed before, or to another thing opened", "[NAME]"),
     Word("screen", "go to another screen, by the beginning of its name", "[NAME]"),
 )
 DEBUGGING = EVERYWHERE | _table(
@@ -37,7 +38,6 @@ DEBUGGING = EVERYWHERE | _table(
     Word("format", "write cells in another form, or say which it is", "[FORM]"),
     Word("parameters", "the table of parameters"),
     Word("play", "play, or pause"),
-    Word("reopen", "back to what was opened first, from a step of Train or Generate"),
     Word("scale", "one scale for all slices, or one for each"),
     Word("source", "the lines of the program that made this"),
     Word("view", "draw the graph in ranks, or as a line an item"),

@@ -1,0 +1,108 @@
+"""Leaving: at once where nothing would be lost; a run that is not saved is asked about, on every screen."""
+
+import pytest
+
+from tests.tui.driving import press, row, send, settled, started, text, wait_for
+from tui.screens.leave import LeaveScreen
+
+SETTINGS = "set steps={} batch_size=2 seq_len=16 warmup=2 eval_every=4"
+WORDS = "Once upon a time there was a small fox named Pip. He saw a red ball. "
+SIZES = [(160, 45), (60, 18), (40, 8)]
+
+
+@pytest.fixture
+def options(tmp_path):
+    path = tmp_path / "words.txt"
+    path.write_text(WORDS * 60, encoding="utf-8")
+    return {"corpus": path, "folder": tmp_path}
+
+
+async def trained(pilot, keys="s", steps=8):
+    """The Train screen of the application, these keys pressed."""
+    await pilot.app.show_screen("train")
+    await settled(pilot)
+    room = pilot.app.screen
+    room.do(SETTINGS.format(steps))
+    await settled(pilot)
+    await press(pilot, keys)
+    return room
+
+
+def is_asked(pilot):
+    return isinstance(pilot.app.screen, LeaveScreen)
+
+
+async def left(pilot):
+    await wait_for(pilot, lambda: pilot.app._exit, "the application ends")
+
+
+@pytest.mark.parametrize("key", ["q", "ctrl+q"])
+async def test_with_nothing_to_lose_it_leaves_at_once(sample, options, key):
+    async with started(sample, (80, 24), **options) as pilot:
+        await trained(pilot, "")
+        send(pilot, key)
+        await left(pilot)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("screen", ["train", "debug", "generate"])
+async def test_a_run_is_asked_about_and_left_at_the_second_q(sample, options, screen, size):
+    async with started(sample, size, **options) as pilot:
+        await trained(pilot, "2s")
+        await pilot.app.show_screen(screen)
+        await settled(pilot)
+        await press(pilot, "q")
+        assert is_asked(pilot)
+        assert "a run of" in text(pilot)
+        await press(pilot, "escape")
+        assert pilot.app.screen.name_of_room == screen if screen != "debug" else pilot.app.debugger
+        await press(pilot, "q")
+        send(pilot, "q")
+        await left(pilot)
+        assert not list(options["folder"].glob("*.npz"))
+
+
+async def test_it_says_how_many_steps_would_be_lost(sample, options):
+    async with started(sample, (80, 24), **options) as pilot:
+        await trained(pilot, "s s ctrl+q")
+        assert "a run of 2 steps is not saved" in text(pilot)
+        await press(pilot, "escape w")
+        assert not pilot.app.rooms.unsaved
+        await press(pilot, "s q")
+        assert "1 of a run of 3 steps not saved yet" in text(pilot)
+        send(pilot, "ctrl+q")
+        await left(pilot)
+
+
+async def test_w_saves_and_then_leaves(sample, options):
+    async with started(sample, (80, 24), **options) as pilot:
+        room = await trained(pilot, "", 100_000)
+        send(pilot, "space")
+        await wait_for(pilot, lambda: room.view.step >= 2, "the run goes on")
+        send(pilot, "q", "w")
+        await left(pilot)
+        assert sorted(path.name for path in options["folder"].glob("*.npz")) == [
+            "tiny-trained.npz",
+            "tiny-trained.train.npz",
+        ]
+
+
+async def test_where_it_cannot_be_saved_one_stays_and_hears_why(sample, options):
+    folder = options["folder"] / "none"
+    async with started(sample, (80, 24), **options | {"folder": folder}) as pilot:
+        await trained(pilot, "s q w")
+        await wait_for(pilot, lambda: "not saved" in text(pilot), "it says so")
+        assert is_asked(pilot)
+        await press(pilot, "escape")
+        assert "step 1/8" in row(pilot, 0)
+
+
+async def test_a_run_that_was_left_or_is_saved_is_not_asked_about(sample, options):
+    async with started(sample, (80, 24), **options) as pilot:
+        await trained(pilot, "s x")
+        assert not pilot.app.rooms.unsaved
+        await press(pilot, "space")
+        await settled(pilot)
+        assert pilot.app.screen.view.state == "done"
+        send(pilot, "q")
+        await left(pilot)
