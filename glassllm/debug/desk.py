@@ -52,12 +52,27 @@ def on_off(text: str) -> bool:
 # A writer
 
 
-def go_on(writer: Writer, count: int = 1) -> Iterator[tuple[int, int]]:
-    """So many tokens on, each by itself."""
-    for done in range(1, count + 1):
-        writer.next()
-        if done < count:
-            yield done, count
+def each(move: Callable[[Writer], None]) -> Callable[..., Iterator[tuple[int, int]]]:
+    """So many of these moves, each by itself."""
+
+    def go(writer: Writer, count: int = 1) -> Iterator[tuple[int, int]]:
+        for done in range(1, count + 1):
+            move(writer)
+            if done < count:
+                yield done, count
+
+    return go
+
+
+def go_to_event(writer: Writer, target: str) -> None:
+    """To an event of the next token: by its number, or by the end of its scope, `2.attn.softmax`."""
+    if target.isdigit():
+        writer.go_to_event(int(target))
+        return
+    numbers = [number for number, scope in enumerate(writer.scopes(), 1) if f".{scope}".endswith(f".{target}")]
+    if not numbers:
+        raise CommandError(f"no event is called {target}; give its number, or a name like 0.attn.softmax")
+    writer.go_to_event(next((number for number in numbers if number > writer.event), numbers[0]))
 
 
 def take(writer: Writer, token: str) -> None:
@@ -91,11 +106,17 @@ ONE = (COUNT,)
 WRITER: dict[str, Command] = {
     command.name: command
     for command in (
-        Command("next", ONE, go_on, "one token on"),
+        Command("next", ONE, each(Writer.next), "one token on"),
         Command("back", ONE, Writer.back, "one token back"),
         Command("first", (), Writer.first, "back to the prompt"),
         Command("last", (), Writer.last, "to the end of the branch gone last"),
         Command("write", (), write, "write on to the goal, or to the end of the text"),
+        Command("event", ONE, each(Writer.next_event), "one event of this token on"),
+        Command("event-back", ONE, each(Writer.previous_event), "one event back"),
+        Command("finish", ONE, each(Writer.finish), "to the end of this block of the token"),
+        Command("finish-back", ONE, each(Writer.finish_back), "to the start of this block"),
+        Command("event-at", (Argument("EVENT", str),), go_to_event, "to an event, by number or name"),
+        Command("whole", (), Writer.leave_events, "see all of the token again"),
         Command("take", (Argument("TOKEN", str, takes_rest=True),), take, "go on with a token, text or id"),
         Command("again", (), again, "draw the next token from another seed"),
         Command("seed", (Argument("N", whole("a seed")),), Writer.reseed, "draw what follows from this seed"),

@@ -1,11 +1,13 @@
-"""Generation one can look into: candidates and filters, a tree of continuations, what layers say and look at."""
+"""Generation one can look into: candidates and filters, a tree of continuations, the events of each token."""
 
 from glassllm.model import NotFinite, Sampling
 
 from .candidates import Candidate, Candidates, Stage, entropy
 from .continuations import Continuations, Node
 from .insight import Insight, Lens, look
-from .writer import Writer, Written
+from .playback import Moment
+from .writer import Writer
+from .written import Written
 
 __all__ = [
     "Candidate",
@@ -13,6 +15,7 @@ __all__ = [
     "Continuations",
     "Insight",
     "Lens",
+    "Moment",
     "Node",
     "NotFinite",
     "Sampling",

@@ -19,8 +19,10 @@ from glassllm.autograd import no_grad
 from glassllm.autograd.ops import Array
 from glassllm.model import GlassLM, Sampling
 from glassllm.nn import Cache
+from glassllm.trace import Tracer
 
 from .candidates import Candidates
+from .insight import composed
 
 KEPT_BYTES = 64 << 20  # of logits; those of other nodes are computed again
 
@@ -97,6 +99,18 @@ class Continuations:
     def read(self) -> None:
         """Run the model as far as this node, where that has not been done."""
         self._logits_at(self.here)
+
+    def traced(self) -> Tracer:
+        """The forward that computes what follows this node, run again as it ran, with every event in it.
+
+        That is the whole prompt, then the newest token alone, and past max_len all that is in sight. Its arrays
+        are read-only; a fused model's are those of its composed ops. Nothing of the tree changes.
+        """
+        trace = Tracer()
+        self._run(self.ids(), trace)
+        for record in trace.records:
+            record.value.flags.writeable = False
+        return trace
 
     @property
     def perplexity(self) -> float | None:
@@ -221,13 +235,15 @@ class Continuations:
             self._logits.popitem(last=False)
 
     @no_grad()
-    def _run(self, ids: Sequence[int]) -> Array:
+    def _run(self, ids: Sequence[int], trace: Tracer | None = None) -> Array:
         """Logits (n, V) of the positions that had to run, the last one among them, in the steps of `generate`.
 
         The prompt runs at one go and each later token by itself: in other portions the last bits would differ.
+        `trace` hears the last of these portions.
         """
+        last = self.model if trace is None else composed(self.model)
         if len(ids) > self.model.config.max_len:  # the window slides, so every position in it is new
-            return np.asarray(self.model.forward(ids[-self.model.config.max_len :]).data[0])
+            return np.asarray(last.forward(ids[-self.model.config.max_len :], trace).data[0])
         start = 0
         while start < min(len(self._held), len(ids) - 1) and self._held[start] == ids[start]:
             start += 1
@@ -236,9 +252,11 @@ class Continuations:
         self._cache.length, self._held = start, self._held[:start]
         portions = [ids[:first]] if start == 0 else []
         portions += [ids[i : i + 1] for i in range(max(start, first), len(ids))]
-        for portion in portions:
-            logits = self.model.forward(portion, cache=self._cache, start=len(self._held))
+        for portion in portions[:-1]:
+            self.model.forward(portion, cache=self._cache, start=len(self._held))
             self._held += portion
+        logits = last.forward(portions[-1], trace, self._cache, len(self._held))
+        self._held += portions[-1]
         return np.asarray(logits.data[0])
 
 

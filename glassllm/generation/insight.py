@@ -34,6 +34,10 @@ class Lens:
         """In nats, one a layer."""
         return tuple(entropy(row) for row in self.probs)
 
+    def first(self, count: int) -> "Lens":
+        """What so many of the layers would have said."""
+        return Lens(self.names[:count], self.probs[:count])
+
     def top(self, count: int) -> Array:
         """(layers + 1, count) tokens, likeliest first."""
         return np.argsort(-self.probs, axis=-1, kind="stable")[:, :count]
@@ -45,9 +49,12 @@ class Lens:
 
 
 class Insight:
-    """The last pass over a text. `ids` (n,) are those it saw, `start` how many stand before them."""
+    """The last pass over a text. `ids` (n,) are those it saw, `start` how many stand before them.
 
-    def __init__(self, model: GlassLM, ids: Array, start: int, notes: "Notes") -> None:
+    `notes` may be of a pass with a cache: what is said of its positions is then said of those that ran.
+    """
+
+    def __init__(self, model: GlassLM, ids: Array, start: int, notes: Tracer) -> None:
         self.ids = ids
         self.start = start
         self._model = model
@@ -96,8 +103,13 @@ def look(model: GlassLM, ids: ArrayLike) -> Insight:
     """Run the end of a text (n,), as much as the model takes, composed and without a cache, and take notes."""
     row = np.asarray(ids).reshape(-1)
     seen = row[-model.config.max_len :]
-    composed = copy(model)
-    composed.fused = False
     notes = Notes()
-    composed.forward(seen, trace=notes)
-    return Insight(composed, seen, len(row) - len(seen), notes)
+    composed(model).forward(seen, trace=notes)
+    return Insight(model, seen, len(row) - len(seen), notes)
+
+
+def composed(model: GlassLM) -> GlassLM:
+    """The same model, its weights shared, whose events can be heard."""
+    made = copy(model)
+    made.fused = False
+    return made

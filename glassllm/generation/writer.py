@@ -1,74 +1,39 @@
 """Writer: a tree of continuations under a person's hands, and what there is to see at the place one stands.
 
 Going on follows the branch gone last, as long as nothing was changed that would choose otherwise; a change of the
-settings, a new draw or a token taken by hand opens another branch.
+settings, a new draw or a token taken by hand opens another branch. A token may be gone through event by event.
 """
 
 import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from glassllm.autograd.ops import Array
-from glassllm.model import GlassLM, NotFinite, Sampling
+from glassllm.model import GlassLM, NotFinite
 from glassllm.tokenizer import EOS, texts
+from glassllm.trace import StepRecord, Tracer
 
 from .candidates import Candidates
 from .continuations import Continuations, Node
-from .insight import Lens, look
+from .insight import Insight
+from .playback import Moment, moments, sections, total
+from .written import GOAL, Written
 
-GOAL = 40  # new tokens that a text is written on to
 WINDOW = 50  # tokens over which the pace is taken
 SHOWN_EVERY = 0.1  # seconds from one view to the next while a text is written on
 PROMPT = "Once upon a time"
 
 
-@dataclass(frozen=True, eq=False)
-class Written:
-    """A place in the tree, frozen. What may follow is None where `fault` says that it can't be told."""
-
-    tokens: tuple[str, ...]  # texts of prompt and new tokens, with their leading spaces
-    prompt: int  # how many of them are the prompt
-    unseen: int  # how many at the start the model does not look at any more
-    path: tuple[Node, ...]  # the new tokens
-    vocabulary: Sequence[str]  # the text of each id
-    sampling: Sampling
-    seed: int
-    candidates: Candidates | None
-    upcoming: int | None  # the token that comes next
-    how: str  # how it is chosen: "drawn", "greedy", or "gone before"
-    drawn: float | None  # the number from 0 to 1 that chooses it
-    taken: tuple[int, ...]  # tokens gone on with from here before, in that order
-    attention: Array | None  # (L, H, m) weights with which the last position looks at each token the model sees
-    lens: Lens | None  # what each layer would say comes next
-    perplexity: float | None
-    seconds: float | None  # a token takes, of late; None: none was computed yet
-    max_len: int
-    branches: int  # places in the tree with more than one continuation
-    fault: str = ""
-
-    @property
-    def depth(self) -> int:
-        """New tokens up to here."""
-        return len(self.path)
-
-    @property
-    def goal(self) -> int:
-        """New tokens that the text is written on to."""
-        return GOAL * (self.depth // GOAL + 1)
-
-    @property
-    def surprisal(self) -> float | None:
-        """Mean −log p of the new tokens in nats; None without any."""
-        return sum(node.surprisal for node in self.path) / len(self.path) if self.path else None
-
-
 class Writer:
-    """Writes on from a prompt. All of its methods that move are cheap but for the tokens they compute."""
+    """Writes on from a prompt. All of its methods that move are cheap but for the tokens they compute.
+
+    `event` is the place among the events of the next token, from 1; 0: it is not gone through by events.
+    """
 
     def __init__(
         self,
@@ -83,6 +48,8 @@ class Writer:
         self._clock = clock
         self._spent: deque[float] = deque(maxlen=WINDOW)
         self.tree = Continuations(model, _opening(model) if ids is None else ids, seed=seed)
+        self.event = 0
+        self._traced: tuple[Continuations, int, Tracer] | None = None
 
     # Changing
 
@@ -94,6 +61,7 @@ class Writer:
         if not ids:
             raise ValueError("the prompt is empty; give at least one character")
         self.tree = Continuations(self.model, ids, self.tree.sampling, self.tree.seed)
+        self._arrived()
 
     def set(self, **changes: Any) -> None:
         """Change settings of the sampling. ValueError for one out of range."""
@@ -112,21 +80,82 @@ class Writer:
 
     def back(self, count: int = 1) -> None:
         self.tree.back(count)
+        self._arrived()
 
     def first(self) -> None:
-        self.tree.go(0)
+        self.go(0)
 
     def last(self) -> None:
         """To the end of the branch gone last."""
         while self.tree.follow() is not None:
             pass
+        self._arrived()
+
+    def go(self, number: int) -> None:
+        """To any place of the tree. IndexError where there is none of this number."""
+        self.tree.go(number)
+        self._arrived()
 
     def take(self, token: int) -> None:
         """Go on with this token, whatever its probability."""
         self._timed(lambda: self.tree.take(token))
+        self._arrived()
+
+    def _arrived(self) -> None:
+        """Whoever goes through events is at the first of the token that comes next."""
+        self.event = min(self.event, 1)
+
+    # Moving inside a token
+
+    def next_event(self) -> None:
+        """One event on; behind the last one the token is taken, and the next one's first comes."""
+        if self.event < len(self._moments()):
+            self.event += 1
+        else:
+            self._go_on()
+
+    def previous_event(self) -> None:
+        """One event back, from the first to the last of the token before; the prompt's first holds."""
+        if self.event > 1:
+            self.event -= 1
+        elif self.event == 0:
+            self.event = len(self._moments())
+        elif self.tree.node.parent is not None:
+            self.tree.back()
+            self.event = len(self._moments())
+
+    def finish(self) -> None:
+        """On to the last event of the block."""
+        self.next_event()
+        self.event = min(self._section()[1], len(self._moments()))
+
+    def finish_back(self) -> None:
+        """Back to the first event of the block."""
+        self.previous_event()
+        self.event = self._section()[0]
+
+    def go_to_event(self, number: int) -> None:
+        """To this event of the next token. IndexError where it has none of this number."""
+        count = len(self._moments())
+        if not 1 <= number <= count:
+            raise IndexError(f"event {number} is not from 1 to {count}")
+        self.event = number
+
+    def scopes(self) -> tuple[str, ...]:
+        """The names of the events of the next token, in order."""
+        return tuple(moment.scope for moment in self._moments())
+
+    def leave_events(self) -> None:
+        """See all there is to see at this place again."""
+        self.event = 0
+
+    def _section(self) -> tuple[int, int]:
+        found = sections(self._trace().records)
+        return next(each for each in found if self.event <= each[1])
 
     def writing(self) -> Iterator[tuple[int, int, str, Written] | None]:
         """Write to the goal or to the end of the text, a token a slice; yields news now and then."""
+        self.leave_events()
         goal, shown_at = GOAL * (self.tree.node.depth // GOAL + 1), -math.inf
         while (depth := self.tree.node.depth) < goal and self._go_on().token != EOS:
             if self._clock() - shown_at >= SHOWN_EVERY:
@@ -137,7 +166,9 @@ class Writer:
 
     def _go_on(self) -> Node:
         known = self._known()
-        return self._timed(self.tree.advance) if known is None else self.tree.go(known)
+        node = self._timed(self.tree.advance) if known is None else self.tree.go(known)
+        self._arrived()
+        return node
 
     def _known(self) -> int | None:
         """The child gone to last, if the settings it was chosen by are those of now."""
@@ -154,48 +185,79 @@ class Writer:
 
     # Looking
 
-    def view(self) -> Written:
-        """The place as it is, with one pass over the text to look at its attention."""
-        tree = self.tree
-        ids = tree.ids()
-        insight = look(self.model, ids)
-        layers = range(self.model.config.n_layers)
-        candidates, fault = None, ""
-        try:
-            candidates = tree.candidates
-        except NotFinite as error:
-            fault = str(error)
-        upcoming, how, drawn = (None, "", None) if candidates is None else self._upcoming()
-        attention = np.stack([insight.attention(layer)[:, -1] for layer in layers])
-        attention.flags.writeable = False
-        return Written(
-            tokens=texts(self.model.tokenizer, ids),
-            prompt=len(tree.prompt),
-            unseen=insight.start,
-            path=tuple(tree.path()),
-            vocabulary=self.vocabulary,
-            sampling=tree.sampling,
-            seed=tree.seed,
-            candidates=candidates,
-            upcoming=upcoming,
-            how=how,
-            drawn=drawn,
-            taken=tuple(tree.nodes[child].token or 0 for child in tree.node.children),
-            attention=None if fault else attention,
-            lens=None if fault else insight.lens(),
-            perplexity=None if fault else tree.perplexity,
-            seconds=sum(self._spent) / len(self._spent) if self._spent else None,
-            max_len=self.model.config.max_len,
-            branches=sum(len(node.children) > 1 for node in tree.nodes),
-            fault=fault,
-        )
+    def upcoming(self) -> tuple[int, str, float | None]:
+        """The token that going on leads to, how it is chosen, and the number that chooses it.
 
-    def _upcoming(self) -> tuple[int, str, float | None]:
-        """The token that going on leads to, how it is chosen, and the number that chooses it."""
+        NotFinite where none can be.
+        """
         if (known := self._known()) is not None and self.tree.nodes[known].how == "by hand":
             return self.tree.nodes[known].token or 0, "by hand before", None
         token, number = self.tree.ahead()
         return token, "greedy" if number is None else "drawn", number
+
+    def view(self) -> Written:
+        """The place as it is, or as far as its events have been gone through."""
+        tree, trace = self.tree, self._trace()
+        ids, (candidates, fault) = tree.ids(), self._candidates()
+        told = self._moments() if self.event else ()
+        self.event = min(self.event, len(told))
+        is_done = self.event in (0, len(told))
+        played = trace.records[: self.event or None]
+        chosen = self.upcoming() if candidates is not None and is_done else (None, "", None)
+        insight = Insight(self.model, np.array(ids[-self.model.config.max_len :]), 0, trace)
+        return Written(
+            tokens=texts(self.model.tokenizer, ids),
+            prompt=len(tree.prompt),
+            unseen=max(len(ids) - self.model.config.max_len, 0),
+            path=tuple(tree.path()),
+            vocabulary=self.vocabulary,
+            sampling=tree.sampling,
+            seed=tree.seed,
+            candidates=candidates if not self.event or self.event > len(trace.records) else None,
+            upcoming=chosen[0],
+            how=chosen[1],
+            drawn=chosen[2],
+            taken=tuple(tree.nodes[child].token or 0 for child in tree.node.children),
+            attention=None if fault else self._attention(insight),
+            lens=None if fault else insight.lens().first(_count(played, "embed", "resid.ffn")),
+            perplexity=None if fault else tree.perplexity,
+            seconds=sum(self._spent) / len(self._spent) if self._spent else None,
+            max_len=self.model.config.max_len,
+            branches=sum(len(node.children) > 1 for node in tree.nodes),
+            fault=fault if is_done else "",
+            event=self.event,
+            events=total(trace),
+            moments=told,
+            looked=_count(played, "attn.softmax"),
+        )
+
+    def _attention(self, insight: Insight) -> Array:
+        """(L, H, m) of the last position."""
+        layers = range(self.model.config.n_layers)
+        weights = np.stack([insight.attention(layer)[:, -1] for layer in layers])
+        weights.flags.writeable = False
+        return weights
+
+    def _candidates(self) -> tuple[Candidates | None, str]:
+        """What may follow, or why that can't be told."""
+        try:
+            return self.tree.candidates, ""
+        except NotFinite as error:
+            return None, str(error)
+
+    def _trace(self) -> Tracer:
+        """The forward that computes what follows, run once for each place one comes to."""
+        if self._traced is None or self._traced[:2] != (self.tree, self.tree.here):
+            self._traced = (self.tree, self.tree.here, self.tree.traced())
+        return self._traced[2]
+
+    def _moments(self) -> tuple[Moment, ...]:
+        candidates, _ = self._candidates()
+        return moments(self._trace(), candidates, None if candidates is None else self.upcoming()[0])
+
+
+def _count(records: Sequence[StepRecord], *steps: str) -> int:
+    return sum(record.id in steps for record in records)
 
 
 def _opening(model: GlassLM) -> list[int]:
