@@ -6,6 +6,8 @@ Minus is U+2212, as wide as a plus. Exponents stand behind `e`.
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 MINUS = "−"
 TIMES = "×"
 PLACES = 4
@@ -18,7 +20,7 @@ def signed(x: float, places: int = PLACES) -> str:
     if x == 0:
         return "0"
     if abs(x) >= 1e4 or abs(x) < 10.0 ** -max(places - 1, 1):
-        return exponential(x, 2, sign="+")
+        return exponential(x, max(places - 2, 2), sign="+")
     return with_minus(f"{x:+.{places}f}")
 
 
@@ -60,3 +62,33 @@ def coordinates(cell: Sequence[int]) -> str:
 def counted(n: int, noun: str) -> str:
     """`1 node`, `2 nodes`"""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+# Explanations
+
+
+class Element(np.float64):
+    """An element of an array as a number to reckon with; what is reckoned from it is a plain float64."""
+
+    stored: np.generic
+    """The same in the array's own dtype, of which a pen may write the bits."""
+
+
+def element(stored: np.generic) -> Element:
+    found = Element(stored)
+    found.stored = stored
+    return found
+
+
+class Pen:
+    """Writes the numbers of an explanation in the usual form; pens of other forms override both methods."""
+
+    def signed(self, x: float, places: int = PLACES) -> str:
+        return signed(x, places)
+
+    def fixed(self, x: float, places: int) -> str:
+        """A positive number, without its plus and never with an exponent."""
+        return f"{x:.{places}f}"
+
+
+USUAL_PEN = Pen()

@@ -9,6 +9,7 @@ from glassllm.debug.snapshot import Contribution, Focus, Row, Snapshot
 from tui.draw import curves, glyphs, numbers
 from tui.draw import tensor_words as words
 from tui.draw.draft import Draft, scale_once
+from tui.draw.formats import Format
 from tui.draw.heatmap import Fit, fit_plane
 from tui.draw.numbers import Array
 from tui.draw.plane import Plane, clamp, plane_of
@@ -159,7 +160,8 @@ def _draw_table(draft: Draft, parts: list[Part]) -> None:
     end = canvas.width - 1
     name_width = 14 if canvas.width < 90 else 22
     cell = clamp(draft.state.cell, focus.value.shape)
-    norm_end, share_x = end - 21, end - 20
+    share_x = end - 12 - _cell_width(draft, 8)
+    norm_end = share_x - 1
     ways = norm_end - 9 - (name_width + 4)
     canvas.words(3, 5, [Span(pad("consumer", name_width + 1) + "arrives by", "faint")])
     canvas.words_right(norm_end, 5, [Span("‖g‖", "faint")])
@@ -181,7 +183,7 @@ def _draw_table(draft: Draft, parts: list[Part]) -> None:
             share = share_of(part.array, focus.gradient)
             canvas.put(share_x + 1, y, curves.amount_row(abs(share), 4, draft.palette))
             canvas.words(share_x + 6, y, [Span(numbers.share(share))])
-        canvas.words_right(end, y, _cell_words(part.array, cell))
+        canvas.words_right(end, y, _cell_words(part.array, cell, draft.state.format))
     if (more := len(focus.contributions) - LISTED) > 0:
         canvas.words(3, 6 + LISTED, [Span(f"and {more} more", "muted")])
 
@@ -191,13 +193,23 @@ def norm_of(array: Array) -> float:
         return float(np.sqrt(np.square(array, dtype=np.float64).sum()))
 
 
-def _cell_words(array: Array, cell: tuple[int, ...], digits: int = 3) -> Words:
+def _cell_words(array: Array, cell: tuple[int, ...], how: Format, digits: int = 3) -> Words:
+    """The cell's value: with few digits, or in the form asked for."""
     if not array.size:
         return []
-    value = float(array[cell])
-    if np.isfinite(value):
-        return [Span(numbers.stat(value, digits))]
-    return [Span(numbers.special(value), "nanfg", bold=True, bg="nan")]
+    value = array[cell]
+    is_number = bool(np.isfinite(value))
+    if not how.is_usual:
+        text = numbers.formatted(value, how)
+    else:
+        text = numbers.stat(float(value), digits)
+    return [Span(text) if is_number else Span(text, "nanfg", bold=True, bg="nan")]
+
+
+def _cell_width(draft: Draft, usual: int) -> int:
+    """Columns for the cell's value: `usual` ones for few digits."""
+    how = draft.state.format
+    return usual if how.is_usual else max(how.columns(draft.focus.value.itemsize) - 1, usual)
 
 
 def _share_out(draft: Draft, height: int, parts: int, room: int, undrawn: int = 0) -> tuple[int, int]:
@@ -249,7 +261,7 @@ def _draw_narrow(draft: Draft, parts: list[Part], scale: Scale) -> None:
             _draw_part_line(draft, part, 2 + i)
         return
     labels = label_width(focus, _plane(draft, focus.value, 32), wide=False)
-    room = max(1, canvas.width - 3 - labels - 8)
+    room = max(1, canvas.width - 3 - labels - _cell_width(draft, 8))
     shown = [part for part in parts if part.array is not None]
     height = canvas.height - 2 - (len(parts) - len(shown))
     lines, count = _share_out(draft, height, len(shown), room, undrawn=1)
@@ -291,7 +303,7 @@ def _draw_cell(draft: Draft, part: Part, top: int, y: int, lines: int) -> None:
     cell = clamp(draft.state.cell, focus.value.shape)
     if part.array is None:
         return
-    canvas.words_right(canvas.width - 1, y, _cell_words(part.array, cell, 2))
+    canvas.words_right(canvas.width - 1, y, _cell_words(part.array, cell, draft.state.format, 2))
     if lines > 1:
         where = [Span(words.cell_text(focus, cell), "faint")]
         canvas.words_right(canvas.width - 1, y - 1 if y > top else y + 1, where)

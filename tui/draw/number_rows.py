@@ -3,7 +3,7 @@
 from glassllm.debug.snapshot import Focus
 from tui.draw import numbers
 from tui.draw.canvas import Canvas
-from tui.draw.formats import USUAL, Format
+from tui.draw.formats import Format
 from tui.draw.heatmap import Fit
 from tui.draw.numbers import Array
 from tui.draw.plane import Plane
@@ -17,19 +17,21 @@ STEP = 6
 def draw_numbers(
     canvas: Canvas, x: int, y: int, labels: int, focus: Focus, plane: Plane, fit: Fit, width: int, how: Format
 ) -> None:
-    """The cursor's row as numbers: under large cells each under its column, else those around the cursor.
+    """The cursor's row as numbers: short ones each under its large cell, else those around the cursor.
 
     Large cells that have their own numbers get the factor that these share.
     """
     columns = plane.values.shape[1]
     if fit.size == "large" and canvas.palette.is_flat:
-        factor = cell_numbers(plane)[1]
+        factor = cell_numbers(plane, how)[1]
         canvas.words_right(x + labels + 1 + fit.width, y, [Span(factor, "muted")])
         return
-    if fit.size == "large":
-        step, first, last, how = 4, 0, columns, USUAL
+    if fit.size == "large" and how.is_usual:
+        step, first, last = 4, 0, columns
     else:
         step = step_of(plane, how)
+        if step > width + 1:
+            return
         first, last = window(columns, width // step, plane.column)
     texts, factor = written(plane.values[plane.row, first:last], how, digits=2)
     hidden = plane.hidden(plane.row)[first:last].tolist()

@@ -5,13 +5,14 @@ Minus is U+2212, as wide as a plus. Exponents stand behind `e`, or as one factor
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glassllm.debug import numerals
-from glassllm.debug.numerals import MINUS, TIMES, exponential
+from glassllm.debug.numerals import MINUS, PLACES, TIMES, USUAL_PEN, Element, Pen, exponential
 from tui.draw.formats import Format
 
 Array = NDArray[Any]
@@ -42,6 +43,23 @@ def _mantissa_exponent(x: float, digits: int) -> tuple[str, str]:
     """`+6.1410`, `-1`."""
     mantissa, exponent = f"{x:+.{digits}e}".split("e")
     return mantissa, str(int(exponent))
+
+
+@dataclass(frozen=True, slots=True)
+class FormatPen(Pen):
+    """Writes every number of an explanation in the form asked for; what was reckoned has the bits of a float64."""
+
+    how: Format
+
+    def signed(self, x: float, places: int = PLACES) -> str:
+        return formatted(x.stored if isinstance(x, Element) else np.float64(x), self.how)
+
+    def fixed(self, x: float, places: int) -> str:
+        return self.signed(x).removeprefix("+")
+
+
+def pen_of(how: Format) -> Pen:
+    return USUAL_PEN if how.is_usual else FormatPen(how)
 
 
 def stat(x: float, digits: int = 3) -> str:

@@ -1,5 +1,6 @@
 """One map with everything that belongs to it: labels, cursor marks, the cursor's row as numbers, thumbnails."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -9,7 +10,8 @@ from rich.segment import Segment
 from glassllm.debug.snapshot import Focus, Health
 from tui.draw.canvas import Canvas
 from tui.draw.cells import CELL, Numbers, Size
-from tui.draw.heatmap import Fit, dotted_rows, fit_plane, map_rows, shown_codes
+from tui.draw.formats import USUAL, Format
+from tui.draw.heatmap import SIZES, Fit, dotted_rows, fit_plane, map_rows, shown_codes
 from tui.draw.numbers import Array, row_numbers
 from tui.draw.palette import Palette
 from tui.draw.plane import Cell, PanelState, Plane, plane_of, slices
@@ -73,7 +75,16 @@ def row_label(focus: Focus, plane: Plane, row: int) -> str:
 
 
 def draw_map(
-    canvas: Canvas, x: int, y: int, labels: int, focus: Focus, shown: Shown, plane: Plane, fit: Fit, accent: str
+    canvas: Canvas,
+    x: int,
+    y: int,
+    labels: int,
+    focus: Focus,
+    shown: Shown,
+    plane: Plane,
+    fit: Fit,
+    accent: str,
+    how: Format = USUAL,
 ) -> Codes | None:
     """The map with its row labels; the map itself begins `labels` + 1 cells to the right of x."""
     _row_labels(canvas, x, y, labels, focus, plane, fit, accent)
@@ -84,18 +95,26 @@ def draw_map(
         return None
     codes = shown_codes(plane, fit, shown.scale, canvas.palette)
     cursor = fit.place(plane.row, plane.column)
-    numbers = cell_numbers(plane)[0] if fit.size == "large" and canvas.palette.is_flat else None
+    numbers = cell_numbers(plane, how)[0] if fit.size == "large" and canvas.palette.is_flat else None
     rows = map_rows(codes, fit, canvas.palette, shown.scale.kind, cursor, numbers)
     canvas.block(left, y, rows, fit.width)
     return codes
 
 
-def cell_numbers(plane: Plane) -> tuple[Numbers, str]:
-    """Every cell as a short text, empty where it is hidden, and the factor that all share."""
+def sizes_for(how: Format, palette: Palette) -> tuple[Size, ...]:
+    """Where no ground is painted, large cells have numbers in them: a form that never fits gets none of them."""
+    return ("medium", "small") if palette.is_flat and how.kind == "hex" else SIZES
+
+
+def cell_numbers(plane: Plane, how: Format = USUAL) -> tuple[Numbers, str]:
+    """Every cell as a short text, empty where it is hidden, and the factor that all share.
+
+    A cell has room for two digits and a sign: more are not written in it, whatever was asked for.
+    """
     rows, columns = plane.values.shape
     hidden = [plane.hidden(row) for row in range(rows)]
     live = np.where(hidden, 0, plane.values)
-    texts, factor = row_numbers(live.ravel())
+    texts, factor = row_numbers(live.ravel(), min(how.digits, 2) if how.kind == "digits" else 2)
     table = [
         ["" if hidden[row][column] else texts[row * columns + column] for column in range(columns)]
         for row in range(rows)
@@ -224,9 +243,9 @@ def draw_thumbnail_strip(
     return spots
 
 
-def wrap_for(array: Array, width: int, height: int, stack: int = 2) -> int:
+def wrap_for(array: Array, width: int, height: int, stack: int = 2, sizes: Sequence[Size] = SIZES) -> int:
     """The row length for a vector: the largest cells for which it fits, in rows of a power of two."""
-    for size in ("large", "medium", "small"):
+    for size in sizes:
         across, down = CELL[size]
         room = max(1, width // across)
         wrap = 1 << (min(room, 64).bit_length() - 1)
@@ -236,10 +255,12 @@ def wrap_for(array: Array, width: int, height: int, stack: int = 2) -> int:
     return 1 << (min(max(width, 1), 64).bit_length() - 1)
 
 
-def fit_shown(plane: Plane, width: int, height: int, wide: bool, stack: int = 2) -> Fit:
+def fit_shown(
+    plane: Plane, width: int, height: int, wide: bool, stack: int = 2, sizes: Sequence[Size] = SIZES
+) -> Fit:
     """The fit that leaves room for labels above and numbers below; a narrow page has numbers under no map."""
     around: dict[Size, int] = {
         size: LABELS[size] * (wide or size == "large") + (NUMBERS[size] if wide else size == "small")
-        for size in ("large", "medium", "small")
+        for size in SIZES
     }
-    return fit_plane(plane, width, height, stack, around=around)
+    return fit_plane(plane, width, height, stack, sizes, around)

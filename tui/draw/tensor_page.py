@@ -30,6 +30,7 @@ from tui.draw.tensor_map import (
     draw_thumbnails,
     fit_shown,
     label_width,
+    sizes_for,
     wrap_for,
 )
 from tui.draw.text import Row, Span, text_row
@@ -106,17 +107,20 @@ def draw_body(draft: Draft, what: Shown, x: int, width: int, heading: bool = Fal
 
 
 def draw_scalar(draft: Draft, what: Shown, x: int, width: int) -> None:
-    """A single number, in full."""
+    """A single number, in full or in the form asked for."""
     canvas = draft.canvas
     canvas.words(x + 1, min(3, canvas.height - 2), _facts(what))
     y = min(5, canvas.height - 1)
     if what.why_not:
         canvas.words(x + 1, y, [Span(what.why_not, "muted")])
         return
-    value = what.array[()]
-    text = numbers.with_minus(str(value)) if np.isfinite(value) else numbers.special(float(value))
-    token = "bright" if np.isfinite(value) else "nanfg"
-    number = Span(text, token, bold=True, bg=None if np.isfinite(value) else "nan")
+    value, how = what.array[()], draft.state.format
+    is_number = bool(np.isfinite(value))
+    if not how.is_usual:
+        text = numbers.formatted(value, how)
+    else:
+        text = numbers.with_minus(str(value)) if is_number else numbers.special(float(value))
+    number = Span(text, "bright" if is_number else "nanfg", bold=True, bg=None if is_number else "nan")
     note = [Span(f"   {what.note}", "bwd")] if what.note else []
     canvas.words(x + 1, y, [Span(f"{what.name}   ", "muted"), number, *note])
 
@@ -134,9 +138,9 @@ def draw_wide(draft: Draft, what: Shown, x: int, width: int, heading: bool) -> N
     labels = label_width(focus, _any_plane(what, state), wide=True)
     room = right - left - labels - 1
     height = canvas.height - top - 3
-    stack = draft.palette.stack
-    plane = plane_of(what.array, what.masked, state, wrap_for(what.array, room, height - 3, stack))
-    fit = fit_shown(plane, room, height, True, stack)
+    stack, sizes = draft.palette.stack, sizes_for(state.format, draft.palette)
+    plane = plane_of(what.array, what.masked, state, wrap_for(what.array, room, height - 3, stack, sizes))
+    fit = fit_shown(plane, room, height, True, stack, sizes)
     canvas.words(left, 3, _facts(what))
     if what.health is not None and not what.why_not:
         canvas.put(left, 4, words.share_words(what.health, draft.palette))
@@ -160,7 +164,7 @@ def draw_wide(draft: Draft, what: Shown, x: int, width: int, heading: bool) -> N
     if has_table:
         height = min(spare, plane.values.shape[0] + 1)
         draw_table(canvas, left, below + 4, labels, focus, plane, room, height, state.format)
-    elif fit.size != "medium":
+    elif fit.size != "medium" or not state.format.is_usual:
         draw_numbers(canvas, left, below, labels, focus, plane, fit, room, state.format)
     thumbs = min(plane.values.shape[1], right - map_x - fit.width - 4)
     lowest = 0
@@ -184,7 +188,8 @@ def _any_plane(what: Shown, state: PanelState) -> Plane:
 
 
 def _map(draft: Draft, what: Shown, x: int, y: int, labels: int, plane: Plane, fit: Fit) -> None:
-    codes = draw_map(draft.canvas, x, y, labels, draft.focus, what, plane, fit, draft.accent)
+    how = draft.state.format
+    codes = draw_map(draft.canvas, x, y, labels, draft.focus, what, plane, fit, draft.accent, how)
     if codes is not None:
         draft.codes[what.name] = codes
     draft.spots.append(Spot(x + labels + 1, y, fit, plane))
@@ -216,15 +221,15 @@ def draw_narrow(draft: Draft, what: Shown, x: int, width: int, heading: bool) ->
     labels = label_width(focus, _any_plane(what, state), wide=False)
     map_x = left + labels + 1
     beside = right - map_x - 13 - 1
-    stack = draft.palette.stack
+    stack, sizes = draft.palette.stack, sizes_for(state.format, draft.palette)
     height = bottom - 4
     columns = min(what.array.shape[-1], 16) if what.array.ndim == 1 else _any_plane(what, state).values.shape[1]
     where: Literal["beside", "above"] = "beside" if columns <= beside and not what.why_not else "above"
     room = beside if where == "beside" else right - map_x
     if where == "above":
         height -= 2
-    plane = plane_of(what.array, what.masked, state, wrap_for(what.array, room, height, stack))
-    fit = fit_shown(plane, room, max(height, 1), False, stack)
+    plane = plane_of(what.array, what.masked, state, wrap_for(what.array, room, height, stack, sizes))
+    fit = fit_shown(plane, room, max(height, 1), False, stack, sizes)
     head = 2 if canvas.height < 14 else 3
     spare = bottom - head - 1 - fit.lines - (2 if where == "above" else 0)
     axes_room = right - left if where == "above" or spare >= 8 else right - STATS - left
@@ -249,7 +254,7 @@ def draw_narrow(draft: Draft, what: Shown, x: int, width: int, heading: bool) ->
     if fit.size == "small" and where == "above" and free >= 3:
         height = min(free - 1, len(plane.values) + 1)
         draw_table(canvas, left, below + 1, labels, focus, plane, room, height, state.format)
-    elif fit.size != "medium" and free >= 1:
+    elif free >= 1 and (fit.size != "medium" or not state.format.is_usual):
         draw_numbers(canvas, left, below, labels, focus, plane, fit, room, state.format)
     if where == "beside":
         start = max(map_x + fit.width + 1, right - STATS)

@@ -277,6 +277,7 @@ class Actions(Overlays):
             except ValueError as error:
                 self.say((("✗ ", "stop"), (str(error), "text")))
                 return
+            self.frame()
         self.say((("cells as ", "muted"), (str(self.tensor.state.format), "bright"), (f"   of {USAGE}", "muted")))
 
     # What widgets post

@@ -126,7 +126,7 @@ class DebugScreen(Actions):
         self.blank.show([])
         if snapshot is not None:
             self.track.draw(snapshot)
-            self.rule.draw(snapshot, cell, place.tensor_column)
+            self.rule.draw(snapshot, cell, place.tensor_column, self.tensor.state.format)
             self.tokens.draw(snapshot, cell)
 
     def progress(self, news: JobProgress) -> None:

@@ -1,5 +1,6 @@
 """The rule rows: the selected op's formula in the direction of time, and the same with the cell's numbers."""
 
+import re
 from collections.abc import Iterable
 
 from rich.cells import cell_len
@@ -7,12 +8,15 @@ from rich.cells import cell_len
 from glassllm.debug.explain.rule import RuleLines, rule_lines
 from glassllm.debug.snapshot import Focus, Snapshot
 from tui.draw import glyphs, numbers
+from tui.draw.formats import USUAL, Format
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, clean, fit, segments, text_row
 
 from .page import Page
 
 Cell = tuple[int, ...]
+LEAD = re.compile(r"^(= |.*?(?:gets|\+=) )?.*(= .*)$")
+"""What a part of the numbers begins with, and its result."""
 
 HEAD = 23
 """Columns of name or coordinates before formula and numbers, more where they are longer."""
@@ -21,11 +25,17 @@ OTHER = len("backward  ")
 
 
 def rule_rows(
-    snapshot: Snapshot, cell: Cell | None, split: int, width: int, count: int, palette: Palette
+    snapshot: Snapshot,
+    cell: Cell | None,
+    split: int,
+    width: int,
+    count: int,
+    palette: Palette,
+    how: Format = USUAL,
 ) -> list[Row]:
     """`count` rows, 1 or 2; where there are two, the other direction of time stands from column `split` on."""
     cell = cell if snapshot.focus.value.ndim else ()
-    rule = rule_lines(snapshot.focus, cell)
+    rule = rule_lines(snapshot.focus, cell, numbers.pen_of(how))
     is_back = snapshot.position.traversal > 0
     here, there = (rule.backward, rule.forward) if is_back else (rule.forward, rule.backward)
     worked = rule.gradients if is_back else rule.numbers
@@ -39,7 +49,8 @@ def rule_rows(
     top = columns([*padded(name, start), Span(here)], other, split, width, palette)
     if cell is None:
         return [top, text_row([], width, palette, "bg")]
-    left = [*padded(where, start), *_worked(worked or _waiting(rule, is_back, snapshot.focus.state.is_final))]
+    worked = shortened(worked, width - start - 1) or _waiting(rule, is_back, snapshot.focus.state.is_final)
+    left = [*padded(where, start), *_worked(worked)]
     if rule.rank and not is_back:
         left.append(Span(f"     {rule.rank}", "muted"))
     return [top, columns(left, _other_number(snapshot, rule, is_back), split + OTHER, width, palette)]
@@ -50,6 +61,13 @@ def _where(focus: Focus, cell: Cell) -> list[Span]:
         return [Span(" a scalar", "muted")]
     words = clean(cell_words(focus, cell))
     return [Span(f" {numbers.coordinates(cell)}", "bright", bold=True), Span(f"  {words}", "muted")]
+
+
+def shortened(worked: str, room: int) -> str:
+    """The numbers in `room` cells: where they need more, each part leaves its working out and keeps its result."""
+    if cell_len(worked) <= room:
+        return worked
+    return "   ".join(LEAD.sub(r"\1… \2", part) for part in worked.split("   "))
 
 
 def _worked(text: str) -> list[Span]:
@@ -111,7 +129,7 @@ class RulePanel(Page):
     def __init__(self, palette: Palette):
         super().__init__(palette, "bg", id="rule")
 
-    def draw(self, snapshot: Snapshot, cell: Cell | None, split: int) -> None:
+    def draw(self, snapshot: Snapshot, cell: Cell | None, split: int, how: Format = USUAL) -> None:
         width, height = self.size
         if width and height:
-            self.show(rule_rows(snapshot, cell, split, width, height, self.palette))
+            self.show(rule_rows(snapshot, cell, split, width, height, self.palette, how))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassllm.autograd.ops import Array
-from glassllm.debug.numerals import signed
+from glassllm.debug.numerals import USUAL_PEN, Pen, element
 from glassllm.debug.snapshot import Focus
 
 from .case import Case, Cell
@@ -36,19 +36,19 @@ class RuleLines:
     rank: str = ""
 
 
-def rule_lines(focus: Focus, cell: Cell | None) -> RuleLines:
+def rule_lines(focus: Focus, cell: Cell | None, pen: Pen = USUAL_PEN) -> RuleLines:
     """What to say about `cell`, a coordinate of `focus.value`; None or a cell outside says it without numbers."""
     lines = _formulas(focus)
     if cell is None or not _is_inside(cell, focus.value):
         return lines
-    case = _case(focus, cell)
-    value = signed(focus.value[cell])
+    case = _case(focus, cell, pen)
+    value = pen.signed(element(focus.value[cell]))
     numbers, gradients = f"= {value}", ""
     if focus.row.kind == "node" and focus.recorded:
         rule = formula(focus.row.name)
         numbers = rule.numbers(case)
         gradients = rule.gradients(case) if case.g is not None else ""
-    gradient = "" if focus.gradient is None else signed(focus.gradient[cell])
+    gradient = "" if focus.gradient is None else pen.signed(element(focus.gradient[cell]))
     words = (lines.name, lines.words, lines.forward, lines.backward)
     return RuleLines(*words, numbers, gradients, value, gradient, _rank(focus, case))
 
@@ -77,14 +77,14 @@ def _is_inside(cell: Cell, array: Array) -> bool:
     return len(cell) == array.ndim and all(0 <= i < n for i, n in zip(cell, array.shape, strict=True))
 
 
-def _case(focus: Focus, cell: Cell) -> Case:
+def _case(focus: Focus, cell: Cell, pen: Pen) -> Case:
     """The op's own arrays: with the batch axis that the view leaves out."""
     y = focus.row.array
     dropped = y.ndim - focus.value.ndim
     g = None
     if focus.gradient is not None and focus.state.is_final:
         g = focus.gradient.reshape(y.shape)
-    return Case(y, focus.inputs, focus.row.attrs, (0,) * dropped + cell, g)
+    return Case(y, focus.inputs, focus.row.attrs, (0,) * dropped + cell, g, pen)
 
 
 def _rank(focus: Focus, case: Case) -> str:

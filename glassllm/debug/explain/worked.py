@@ -11,9 +11,9 @@ import numpy as np
 
 from glassllm.autograd.ops import Array
 from glassllm.autograd.ops.elementwise import GELU_CUBIC, GELU_SLOPE, sigmoid
-from glassllm.debug.numerals import coordinates, counted, signed, with_minus
+from glassllm.debug.numerals import Element, coordinates, counted, element, with_minus
 
-from .case import Case, at, minus, plus, stretched
+from .case import Case, at, stretched
 
 Text = Callable[[Case], str]
 Number = Callable[[Case], float]
@@ -25,12 +25,12 @@ LISTED = 4  # so many copies are added up in words
 
 
 def equals(text: Text) -> Text:
-    return lambda case: f"= {text(case)} = {signed(case.value())}"
+    return lambda case: f"= {text(case)} = {case.result()}"
 
 
 def function(name: str, after: str = ")") -> Text:
     """`name` opens, `after` closes around the input: `ln(` … `)`, `|` … `|`."""
-    return equals(lambda case: f"{name}{signed(case.input())}{after}")
+    return equals(lambda case: f"{name}{case.signed(case.input())}{after}")
 
 
 def times(slope: Number) -> Text:
@@ -38,7 +38,7 @@ def times(slope: Number) -> Text:
 
     def text(case: Case) -> str:
         g, s = case.gradient(), slope(case)
-        return f"= {signed(g)} × {signed(s)} = {signed(g * s)}"
+        return f"= {case.signed(g)} × {case.signed(s)} = {case.signed(g * s)}"
 
     return text
 
@@ -61,7 +61,7 @@ def gelu_slope(case: Case) -> float:
 
 def power_numbers(case: Case) -> str:
     exponent = with_minus(f"{case.attr('exponent'):g}")
-    return f"= {signed(case.input())} to the power {exponent} = {signed(case.value())}"
+    return f"= {case.signed(case.input())} to the power {exponent} = {case.result()}"
 
 
 def power_slope(case: Case) -> float:
@@ -70,8 +70,9 @@ def power_slope(case: Case) -> float:
 
 
 def clip_numbers(case: Case) -> str:
-    low, high = ("none" if case.attrs.get(side) is None else signed(case.attr(side)) for side in ("low", "high"))
-    return f"= {signed(case.input())} held between {low} and {high} = {signed(case.value())}"
+    bounds = (None if case.attrs.get(side) is None else case.attr(side) for side in ("low", "high"))
+    low, high = ("none" if bound is None else case.signed(bound) for bound in bounds)
+    return f"= {case.signed(case.input())} held between {low} and {high} = {case.result()}"
 
 
 def clip_slope(case: Case) -> float:
@@ -82,59 +83,59 @@ def clip_slope(case: Case) -> float:
 
 
 def pair(sign: str) -> Text:
-    return equals(lambda case: f"{signed(case.input(0))} {sign} {signed(case.input(1))}")
+    return equals(lambda case: f"{case.signed(case.input(0))} {sign} {case.signed(case.input(1))}")
 
 
 def add_numbers(case: Case) -> str:
-    return f"= {signed(case.input(0))} {plus(case.input(1))} = {signed(case.value())}"
+    return f"= {case.signed(case.input(0))} {case.plus(case.input(1))} = {case.result()}"
 
 
 def sub_numbers(case: Case) -> str:
-    return f"= {signed(case.input(0))} {minus(case.input(1))} = {signed(case.value())}"
+    return f"= {case.signed(case.input(0))} {case.minus(case.input(1))} = {case.result()}"
 
 
 def add_gradients(case: Case) -> str:
-    return f"unchanged, to a and to b = {signed(case.gradient())}"
+    return f"unchanged, to a and to b = {case.arrived()}"
 
 
 def sub_gradients(case: Case) -> str:
     g = case.gradient()
-    return f"a gets g = {signed(g)}   b gets −g = {signed(-g)}"
+    return f"a gets g = {case.signed(g)}   b gets −g = {case.signed(-g)}"
 
 
 def mul_gradients(case: Case) -> str:
     g, a, b = case.gradient(), case.input(0), case.input(1)
-    to_a, to_b = (f"{signed(g)} × {signed(x)} = {signed(g * x)}" for x in (b, a))
+    to_a, to_b = (f"{case.signed(g)} × {case.signed(x)} = {case.signed(g * x)}" for x in (b, a))
     return f"a gets {to_a}   b gets {to_b}"
 
 
 def div_gradients(case: Case) -> str:
     g, b, y = case.gradient(), case.input(1), case.value()
     slope = g / b
-    return (
-        f"a gets {signed(g)} / {signed(b)} = {signed(slope)}   b gets {signed(-slope)} × y = {signed(-slope * y)}"
-    )
+    to_a = f"{case.signed(g)} / {case.signed(b)} = {case.signed(slope)}"
+    to_b = f"{case.signed(-slope)} × y = {case.signed(-slope * y)}"
+    return f"a gets {to_a}   b gets {to_b}"
 
 
 def where_numbers(case: Case) -> str:
     is_first = bool(case.attr("condition"))
-    return f"= {'a' if is_first else 'b'}, as the condition is {is_first} = {signed(case.value())}"
+    return f"= {'a' if is_first else 'b'}, as the condition is {is_first} = {case.result()}"
 
 
 def where_gradients(case: Case) -> str:
     taken, other = "ab" if case.attr("condition") else "ba"
-    return f"{other} gets 0   {taken} gets g = {signed(case.gradient())}"
+    return f"{other} gets 0   {taken} gets g = {case.arrived()}"
 
 
 # Moved, not computed
 
 
 def moved(case: Case) -> str:
-    return f"moved, not computed = {signed(case.value())}"
+    return f"moved, not computed = {case.result()}"
 
 
 def unchanged(case: Case) -> str:
-    return f"unchanged = {signed(case.gradient())}"
+    return f"unchanged = {case.arrived()}"
 
 
 def concat_gradients(case: Case) -> str:
@@ -145,15 +146,15 @@ def concat_gradients(case: Case) -> str:
         axis = int(case.attrs.get("axis", 0)) % case.y.ndim
         lengths, place = [x.shape[axis] for x in case.inputs], case.cell[axis]
     number = 1 + int(np.searchsorted(np.cumsum(lengths), place, side="right"))
-    return f"unchanged, to input {number} = {signed(case.gradient())}"
+    return f"unchanged, to input {number} = {case.arrived()}"
 
 
 def embedding_numbers(case: Case) -> str:
-    return f"= E{coordinates(_embedded(case))} = {signed(case.value())}"
+    return f"= E{coordinates(_embedded(case))} = {case.result()}"
 
 
 def embedding_gradients(case: Case) -> str:
-    return f"∂L/∂E{coordinates(_embedded(case))} += {signed(case.gradient())}"
+    return f"∂L/∂E{coordinates(_embedded(case))} += {case.arrived()}"
 
 
 def _embedded(case: Case) -> tuple[int, int]:
@@ -168,9 +169,9 @@ def repeat_gradients(case: Case) -> str:
     batch, head, *rest = case.cell
     first = head // repeats * repeats
     copies = [at(case.gradients(), (batch, head, *rest)) for head in range(first, first + repeats)]
-    listed = " ".join([signed(copies[0]), *map(plus, copies[1:])])
+    listed = " ".join([case.signed(copies[0]), *map(case.plus, copies[1:])])
     text = listed if repeats <= LISTED else f"Σ over the {repeats} copies"
-    return f"= {text} = {signed(float(np.sum(copies)))}"
+    return f"= {text} = {case.signed(float(np.sum(copies)))}"
 
 
 # Many numbers in
@@ -192,7 +193,7 @@ def reduced(case: Case) -> Array:
 
 
 def sum_gradients(case: Case) -> str:
-    return f"unchanged, to each of {reduced(case).size} = {signed(case.gradient())}"
+    return f"unchanged, to each of {reduced(case).size} = {case.arrived()}"
 
 
 def mean_gradients(case: Case) -> str:
@@ -207,7 +208,7 @@ def max_gradients(case: Case) -> str:
 
 def _shared(case: Case, n: int, which: str) -> str:
     g = case.gradient()
-    return f"to each of {n}{which} = {signed(g)} / {n} = {signed(g / np.float64(n))}"
+    return f"to each of {n}{which} = {case.signed(g)} / {n} = {case.signed(g / np.float64(n))}"
 
 
 def terms(case: Case) -> tuple[Array, Array]:
@@ -226,6 +227,10 @@ def _core(case: Case, slot: int, k: Any) -> tuple[Any, ...]:
     return (*batch, *row, k) if slot == 0 else (*batch, k, *column)
 
 
+def _term(case: Case, slot: int, k: int) -> Element:
+    return element(case.inputs[slot][_core(case, slot, k)])
+
+
 def leading_term(products: Array) -> int:
     """The term that decides the sum: the first NaN, else the largest in size."""
     return int(np.argmax(np.where(np.isnan(products), np.inf, np.abs(products))))
@@ -234,12 +239,13 @@ def leading_term(products: Array) -> int:
 def matmul_numbers(case: Case) -> str:
     a, b = terms(case)
     if not a.size:
-        return f"= a sum of no terms = {signed(case.value())}"
+        return f"= a sum of no terms = {case.result()}"
     products = a * b
     k = leading_term(products)
     rest = np.delete(products, k).sum()
-    others = f" {plus(rest)} from the {counted(a.size - 1, 'other')}" if a.size > 1 else ""
-    return f"= {signed(a[k])} × {signed(b[k])} at k {k}{others} = {signed(case.value())}"
+    others = f" {case.plus(rest)} from the {counted(a.size - 1, 'other')}" if a.size > 1 else ""
+    of_a, of_b = (case.signed(_term(case, slot, k)) for slot in (0, 1))
+    return f"= {of_a} × {of_b} at k {k}{others} = {case.result()}"
 
 
 def matmul_gradients(case: Case) -> str:
@@ -247,11 +253,11 @@ def matmul_gradients(case: Case) -> str:
     if not a.size:
         return "a sum of no terms sends nothing"
     k, g = leading_term(a * b), case.gradient()
-    to_a, to_b = (
-        f"∂L/∂{name}{coordinates(_core(case, slot, k))} += {signed(g)} × {signed(x[k])} = {signed(g * x[k])}"
-        for name, slot, x in (("a", 0, b), ("b", 1, a))
-    )
-    return f"{to_a}   {to_b}"
+    sent = []
+    for name, slot, x in (("a", 0, _term(case, 1, k)), ("b", 1, _term(case, 0, k))):
+        where = coordinates(_core(case, slot, k))
+        sent.append(f"∂L/∂{name}{where} += {case.signed(g)} × {case.signed(x)} = {case.signed(g * x)}")
+    return "   ".join(sent)
 
 
 def rope_numbers(case: Case) -> str:
@@ -267,47 +273,48 @@ def _turned(case: Case, x: Array, way: float) -> str:
     *front, column = case.cell
     angle = (*front, column // 2)
     cos, sin = (at(case.attrs[name], angle) for name in ("cos", "sin"))
-    even, odd = (np.float64(x[(*front, column // 2 * 2 + i)]) for i in (0, 1))
+    even, odd = (element(x[(*front, column // 2 * 2 + i)]) for i in (0, 1))
     here, other, turn = (odd, even, way * sin) if column % 2 else (even, odd, -way * sin)
-    result = here * cos + other * turn
-    return f"= {signed(here)} × {signed(cos)} {plus(other)} × {signed(turn)} = {signed(result)}"
+    terms = f"{case.signed(here)} × {case.signed(cos)} {case.plus(other)} × {case.signed(turn)}"
+    return f"= {terms} = {case.signed(here * cos + other * turn)}"
 
 
 # Distributions
 
 
 def softmax_numbers(case: Case) -> str:
-    row, here, y = case.lane(case.inputs[0]), case.input(), signed(case.value())
+    row, here, y = case.lane(case.inputs[0]), case.input(), case.result()
     top = row.max()
     if not np.isfinite(top):
-        return f"= a row whose largest is {signed(top)} = {y}"
+        return f"= a row whose largest is {case.signed(top)} = {y}"
     total = np.exp(row).sum()
     if READABLE[0] <= total < READABLE[1]:
-        return f"= exp({signed(here, 3)}) / {total:.3f} = {y}"
-    return f"= exp({signed(here, 3)} {minus(top, 3)}) / {np.exp(row - top).sum():.3f} = {y}"
+        return f"= exp({case.signed(here, 3)}) / {case.fixed(total, 3)} = {y}"
+    total = np.exp(row - top).sum()
+    return f"= exp({case.signed(here, 3)} {case.minus(top, 3)}) / {case.fixed(total, 3)} = {y}"
 
 
 def softmax_gradients(case: Case) -> str:
     w, g = case.value(), case.gradient()
     mean = (case.lane(case.gradients()) * case.lane(case.y)).sum()
-    return f"= {signed(w)} × ({signed(g)} {minus(mean)}) = {signed(w * (g - mean))}"
+    return f"= {case.signed(w)} × ({case.signed(g)} {case.minus(mean)}) = {case.signed(w * (g - mean))}"
 
 
 def log_softmax_numbers(case: Case) -> str:
     row = case.lane(case.inputs[0])
     total = row.max() + np.log(np.exp(row - row.max()).sum())
-    return f"= {signed(case.input())} {minus(total)} = {signed(case.value())}"
+    return f"= {case.signed(case.input())} {case.minus(total)} = {case.result()}"
 
 
 def log_softmax_gradients(case: Case) -> str:
     p, g, total = np.exp(case.value()), case.gradient(), case.lane(case.gradients()).sum()
-    return f"= {signed(g)} {minus(p)} × {signed(total)} = {signed(g - p * total)}"
+    return f"= {case.signed(g)} {case.minus(p)} × {case.signed(total)} = {case.signed(g - p * total)}"
 
 
 def cross_entropy_numbers(case: Case) -> str:
     n, loss = len(case.inputs[0]), case.value()
-    perplexity = f"ln {np.exp(loss):.2f} = " if np.isfinite(loss) else ""
-    return f"= mean of −log p over {counted(n, 'row')} = {perplexity}{signed(loss)}"
+    perplexity = f"ln {case.fixed(np.exp(loss), 2)} = " if np.isfinite(loss) else ""
+    return f"= mean of −log p over {counted(n, 'row')} = {perplexity}{case.signed(loss)}"
 
 
 def cross_entropy_gradients(case: Case) -> str:
@@ -317,16 +324,16 @@ def cross_entropy_gradients(case: Case) -> str:
         return "no rows: sends nothing"
     row, n, g = np.asarray(case.inputs[0][0], np.float64), len(targets), case.gradient()
     p = (np.exp(row - row.max()) / np.exp(row - row.max()).sum())[targets[0]]
-    where = coordinates((0, targets[0]))
-    return f"at the target {where} = ({signed(p)} − 1) × {signed(g)} / {n} = {signed((p - 1) * g / n)}"
+    slope = f"({case.signed(p)} − 1) × {case.signed(g)} / {n}"
+    return f"at the target {coordinates((0, targets[0]))} = {slope} = {case.signed((p - 1) * g / n)}"
 
 
 # Ops that people make
 
 
 def result(case: Case) -> str:
-    return f"= {signed(case.value())}"
+    return f"= {case.result()}"
 
 
 def arriving(case: Case) -> str:
-    return f"g = {signed(case.gradient())}"
+    return f"g = {case.arrived()}"

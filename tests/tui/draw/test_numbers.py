@@ -146,6 +146,8 @@ def test_the_rest():
         (np.float32(-1.5), "digits 2", "−1.50"),
         (np.float64(0.25), "digits 1", "+0.2"),
         (np.float32(1e-9), "digits 6", "+1e−9"),
+        (np.float32(1234567), "digits 6", "+1.2346e6"),
+        (np.float64(1.23456789e-12), "digits 9", "+1.2345679e−12"),
         (np.float32(0), "digits 9", "0"),
         (np.float32(0.6141), "scientific 2", "+6.14e−1"),
         (np.float64(-12345), "scientific", "−1.2345e4"),

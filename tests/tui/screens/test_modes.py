@@ -124,7 +124,9 @@ async def test_a_wide_screen_shows_the_form_above_the_map(sample):
         await command(pilot, "run-to blocks.0.attn.softmax")
         await enter(pilot, ":format hex")
         value = pilot.app.debugger.snapshot.focus.value[0, 11, 0]
-        assert row(pilot, 4).endswith(f"[11,0]  0x{value.view(np.uint32):08x}")
+        bits = f"0x{value.view(np.uint32):08x}"
+        assert row(pilot, 4).endswith(f"[11,0]  {bits}")
+        assert row(pilot, -4).startswith(" [0,11,0]") and f" = {bits} " in row(pilot, -4)  # at once, in the rule too
 
 
 async def test_copy_goes_into_a_file_that_is_not_there_yet(sample, tmp_path, monkeypatch):

@@ -7,15 +7,17 @@ import pytest
 
 from glassllm.debug.commands import run
 from glassllm.debug.snapshot import Axis
+from tui.draw import numbers
+from tui.draw.formats import USUAL, parse
 from tui.draw.palette import Palette
 from tui.draw.text import row_width
-from tui.widgets.rule import cell_words, rule_rows
+from tui.widgets.rule import cell_words, rule_rows, shortened
 
 PALETTE = Palette()
 
 
-def lines(snapshot, cell, count=2, split=90, width=160):
-    rows = rule_rows(snapshot, cell, split, width, count, PALETTE)
+def lines(snapshot, cell, count=2, split=90, width=160, how=USUAL):
+    rows = rule_rows(snapshot, cell, split, width, count, PALETTE, how)
     return ["".join(segment.text for segment in row).rstrip() for row in rows]
 
 
@@ -123,3 +125,38 @@ def test_rows_are_as_wide_as_asked_at_every_place(session, graph):
                     assert [row_width(row) for row in rows] == [width] * count
     for command in ("first", "2 continue"):
         assert row_width(rule_rows(run(graph, command), None, 40, 80, 2, PALETTE)[0]) == 80
+
+
+@pytest.mark.parametrize("how", ["digits 7", "scientific 3", "hex"])
+def test_numbers_and_value_are_in_the_form_asked_for(session, how):
+    how = parse(how)
+    run(session, "continue")
+    snapshot = run(session, "run-to", "blocks.1.attn.softmax")
+    focus, cell = snapshot.focus, (1, 8, 7)
+    here, there = lines(snapshot, cell, 2, 90, 260, how)[1], lines(snapshot, cell, 2, 90, 260)[1]
+    weight = numbers.formatted(focus.value[cell], how)
+    assert f"= {weight} × ({numbers.formatted(focus.gradient[cell], how)} − " in here
+    assert here.endswith(f"value {weight}") and weight not in there
+    assert len(re.findall(r"0x[0-9a-f]{16}\b", here)) == 2 * (how.kind == "hex")  # the sum and what is sent
+
+
+def test_numbers_too_long_for_the_row_leave_out_how_they_are_reached(session):
+    snapshot = run(session, "run-to", "blocks.1.attn.softmax")
+    cell, how = (1, 8, 7), parse("digits 17")
+    value = numbers.formatted(snapshot.focus.value[cell], how)
+    assert f"= … = {value}" in lines(snapshot, cell, 2, 40, 80, how)[1]
+    assert re.search(rf"= exp\(.*\) / .* = {re.escape(value)}", lines(snapshot, cell, 2, 90, 160, how)[1])
+
+
+@pytest.mark.parametrize(
+    ("worked", "short"),
+    [
+        ("= +1.0 × +2.0 = +2.0", "= … = +2.0"),
+        ("a gets +1.0 × +2.0 = +2.0   b gets +1.0 × +3.0 = +3.0", "a gets … = +2.0   b gets … = +3.0"),
+        ("∂L/∂a[0,1] += +1.0 × +2.0 = +2.0", "∂L/∂a[0,1] += … = +2.0"),
+        ("a sum of no terms sends nothing", "a sum of no terms sends nothing"),
+    ],
+)
+def test_what_is_left_out(worked, short):
+    assert shortened(worked, len(worked)) == worked
+    assert shortened(worked, len(worked) - 1) == short

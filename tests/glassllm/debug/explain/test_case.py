@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glassllm.debug.explain.case import at, minus, plus, stretched
+from glassllm.debug.explain.case import Case, at, stretched
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,8 @@ from glassllm.debug.explain.case import at, minus, plus, stretched
     ],
 )
 def test_signs_inside_a_sum(x, added, taken):
-    assert (plus(x), minus(x)) == (added, taken)
+    case = Case(np.zeros(()), (), {}, ())
+    assert (case.plus(x), case.minus(x)) == (added, taken)
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (1,), (2, 3), (2, 1), (1, 3), (4, 2, 3), (4, 1, 1)])

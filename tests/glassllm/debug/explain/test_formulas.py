@@ -10,6 +10,7 @@ from glassllm.autograd.ops import OPS, fused
 from glassllm.autograd.tensor import Tensor, apply
 from glassllm.debug.explain.case import Case
 from glassllm.debug.explain.formulas import BY_HAND, FORMULAS, formula
+from glassllm.debug.numerals import Element, Pen
 from tests.glassllm.autograd.samples import SAMPLES, cases, label, of
 
 FUSED = {name for name, made in OPS.items() if vars(fused).get(name) is made}  # say what arrives at the cell
@@ -225,3 +226,30 @@ def test_how_it_reads(texts, numbers, gradients):
 
 def test_the_table_of_samples_covers_every_op():
     assert SAMPLES.keys() == OPS.keys()
+
+
+class Counting(Pen):
+    """Writes `#` for what an array holds and `~` for what was reckoned."""
+
+    def signed(self, x, places=4):
+        return "#" if isinstance(x, Element) and x.stored.dtype == np.float32 else "~"
+
+    fixed = signed
+
+
+@pytest.mark.parametrize(("op", "sample"), CASES, ids=[label(case) for case in CASES])
+def test_every_number_is_written_by_the_pen(op, sample):
+    y = op(*sample.arrays, **sample.attrs)
+    g = np.random.default_rng(3).normal(size=y.shape)
+    for cell in some_cells(y.shape):
+        case = Case(y, sample.arrays, sample.attrs, cell, g, Counting())
+        for text in (FORMULAS[op.name].numbers(case), FORMULAS[op.name].gradients(case)):
+            plain = COORDINATES.sub("", text)
+            assert not re.search(r"\d\.\d|e−\d", plain.partition("to the power")[0]), text
+
+
+def test_the_pen_is_handed_stored_values_and_knows_what_was_reckoned():
+    a, b = (np.arange(6, dtype=np.float32).reshape(shape) for shape in ((2, 3), (3, 2)))
+    case = Case(a @ b, (a, b), {}, (1, 1), np.ones((2, 2), np.float32), Counting())
+    assert FORMULAS["matmul"].numbers(case) == "= # × # at k 2 + ~ from the 2 others = #"
+    assert FORMULAS["matmul"].gradients(case) == "∂L/∂a[1,2] += # × # = ~   ∂L/∂b[2,1] += # × # = ~"
