@@ -146,6 +146,10 @@ def step(training: Training, count: int = 1) -> Iterator[Any]:
     return training.running(count)
 
 
+def resume(training: Training, path: str | None = None) -> Iterator[Any]:
+    return training.resuming(None if path is None else Path(path).expanduser())
+
+
 def text(training: Training, path: str) -> Iterator[Any]:
     return training.reading(Path(path).expanduser())
 
@@ -188,7 +192,14 @@ TRAINING: dict[str, Command] = {
         Command("step", ONE, step, "one step, or COUNT"),
         Command("hold", (), Training.hold, "take no further step for now"),
         Command("stop", (), Training.stop, "leave the run; settings are free again"),
-        Command("save", (), Training.save, "write the model, and the run to go on with"),
+        Command("validate", (), Training.validating, "measure the validation loss now"),
+        Command("save", (), Training.saving, "write the model, and the run to go on with"),
+        Command(
+            "resume",
+            (Argument("PATH", str, is_optional=True, takes_rest=True),),
+            resume,
+            "go on with a saved run, NAME.train.npz",
+        ),
         Command(
             "set",
             (Argument("NAME=VALUE…", str, takes_rest=True),),

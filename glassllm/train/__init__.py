@@ -3,26 +3,33 @@
 from .autosave import Autosave
 from .batches import evaluate, get_batch
 from .corpus import Corpus, read_corpus, reading_corpus, split, unigram_entropy
+from .course import Course
 from .curve import Curve
 from .divergence import Divergence
+from .history import History
 from .memory import reuse_memory
 from .pace import Pace
 from .report import LastStep, StepReport
+from .sample import Sample
 from .settings import RunSettings
-from .state import TrainingState, load_state, save_state, state_path, writing_state
+from .state import TrainingState, load_run, load_state, save_state, state_path, writing_state
 from .steps import Report, train, train_step, train_steps
+from .trained import Trained
 from .trainer import Trainer, copied
-from .training import Trained, Training
+from .training import Training
 
 __all__ = [
     "Autosave",
     "Corpus",
+    "Course",
     "Curve",
     "Divergence",
+    "History",
     "LastStep",
     "Pace",
     "Report",
     "RunSettings",
+    "Sample",
     "StepReport",
     "Trained",
     "Trainer",
@@ -31,6 +38,7 @@ __all__ = [
     "copied",
     "evaluate",
     "get_batch",
+    "load_run",
     "load_state",
     "read_corpus",
     "reading_corpus",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from glassllm.checkpoint import CheckpointError
 from glassllm.files import StrPath
 
-from .state import writing_state
+from .state import TrainingState, writing_state
 from .trainer import Trainer
 
 EVERY = 60.0
@@ -32,12 +32,11 @@ class Autosave:
         """Whether it is time to save, after a failure sooner."""
         return self._clock() >= self._next
 
-    def saving(self, trainer: Trainer) -> Iterator[tuple[int, int]]:
+    def saving(self, state: TrainingState) -> Iterator[tuple[int, int]]:
         """Save array by array, yielding (done, total); raises nothing where the file cannot be written."""
-        step = trainer.step
         try:
-            yield from writing_state(self.path, trainer.state())
-            self.saved, self.fault = step, None
+            yield from writing_state(self.path, state)
+            self.saved, self.fault = state.run.step, None
         except CheckpointError as error:
             self.fault = error
         wait = self._every if self.fault is None else min(self._every, RETRY)
@@ -45,6 +44,6 @@ class Autosave:
 
     def save(self, trainer: Trainer) -> bool:
         """`saving` at one go; whether it was written."""
-        for _ in self.saving(trainer):
+        for _ in self.saving(trainer.state()):
             pass
         return self.fault is None

@@ -137,18 +137,12 @@ def load_state(path: StrPath) -> TrainingState:
     """Read a training state. CheckpointError of one line for any file that is not one."""
     with Archive(path) as archive:
         config = read_config(archive)
-        if RUN not in archive:
-            raise archive.fault(f"no {RUN} in it: not a training state", "name a file like NAME.train.npz")
+        run, strides = _read_run(archive)
         shapes = config.parameter_shapes()
         moments = {prefix + name: shape for prefix in (FIRST, SECOND) for name, shape in shapes.items()}
         _check_floats(archive, shapes | moments)
         _check_member(archive, COUNTS, "int64", (len(shapes),))
-        values = _read_run(archive)
-        try:
-            run = _run_of(values)
-        except (ValueError, KeyError, TypeError) as error:
-            raise archive.fault(f"bad {RUN}: {error}", ANEW) from None
-        curves = dict(_read_curves(archive, config, values["strides"]))
+        curves = dict(_read_curves(archive, config, strides))
         for name in moments:
             archive.verify(name)
         counts = archive.read(COUNTS).tolist()
@@ -159,6 +153,12 @@ def load_state(path: StrPath) -> TrainingState:
     return TrainingState(
         config, weights, first, second, named_counts, run, curves, tokenizer, checkpoint.meta, checkpoint.sample
     )
+
+
+def load_run(path: StrPath) -> tuple[Config, Run]:
+    """How far a saved run is, its arrays left unread. CheckpointError of one line for a file without one."""
+    with Archive(path) as archive:
+        return read_config(archive), _read_run(archive)[0]
 
 
 def _check_floats(archive: Archive, shapes: Mapping[str, Shape]) -> None:
@@ -177,7 +177,18 @@ def _check_member(archive: Archive, name: str, dtype: str, shape: Shape) -> None
         raise archive.fault(f"'{name}' must be {dtype} of shape {shape}, got {found}", ANEW)
 
 
-def _read_run(archive: Archive) -> dict[str, Any]:
+def _read_run(archive: Archive) -> tuple[Run, Mapping[str, Any]]:
+    """The run, and the strides of its curves."""
+    values = _run_json(archive)
+    try:
+        return _run_of(values), values["strides"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise archive.fault(f"bad {RUN}: {error}", ANEW) from None
+
+
+def _run_json(archive: Archive) -> dict[str, Any]:
+    if RUN not in archive:
+        raise archive.fault(f"no {RUN} in it: not a training state", "name a file like NAME.train.npz")
     text = archive.text(RUN, RUN_CHARACTERS)
     try:
         values = json.loads(text)

@@ -6,6 +6,7 @@ state is in plain attributes, so it may be looked at, saved or left there. It kn
 
 import math
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import replace
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from glassllm.autograd.ops import Array
+from glassllm.checkpoint import checkpoint_arrays, writing_npz
 from glassllm.files import StrPath
 from glassllm.model import GlassLM
 from glassllm.optim import AdamW, clip_grad_norm, lr_schedule
@@ -25,6 +27,8 @@ from .settings import RunSettings
 from .state import Best, Run, TrainingState, curve_names
 from .steps import backpropagate
 
+NO_STEP = "no step is finished yet; s takes one"
+
 
 def copied(model: GlassLM) -> GlassLM:
     """A float32 model of its own with the same weights and what travels with them; composed."""
@@ -36,8 +40,8 @@ class Trainer:
     """A run: `run()` takes its steps, `state()` freezes it, `Trainer.of` goes on from there.
 
     `step` counts the steps done, `curves` hold what they reported, `report` and `last_step` the newest of them
-    (None before the first one, `last_step` also after a resume). `fault` is what stopped the run by itself, None
-    once it goes on.
+    (None before the first one, and after a resume). `validated` is the step behind which validation was measured
+    last, 0 where it was not yet. `fault` is what stopped the run by itself, None once it goes on.
     """
 
     def __init__(
@@ -58,6 +62,13 @@ class Trainer:
         self.val_data = (
             None if val_data is None else row_of_ids("val_data", val_data, cfg.vocab_size, self.settings.seq_len)
         )
+        rows = self.data, self.val_data
+        self._fingerprints = fingerprint(rows[0]), None if rows[1] is None else fingerprint(rows[1])
+        self._val_batches = self._draw_val_batches()
+        self._begin(model)
+
+    def _begin(self, model: GlassLM) -> None:
+        """Stand before the first step, with the weights of this model."""
         self.model = copied(model)
         self.model.fused = self.settings.fused
         self.optimizer = AdamW(
@@ -68,15 +79,14 @@ class Trainer:
         self.best: Best | None = None
         self.best_val: Best | None = None
         self.clipped = 0
-        self.curves = {name: Curve() for name in curve_names(cfg)}
+        self.curves = {name: Curve() for name in curve_names(model.config)}
         self.report: StepReport | None = None
         self.last_step: LastStep | None = None
         self.fault: Divergence | None = None
+        self.validated = 0
         self._reference = math.inf  # the lowest loss since the last alarm
-        rows = self.data, self.val_data
-        self._fingerprints = fingerprint(rows[0]), None if rows[1] is None else fingerprint(rows[1])
-        self._val_batches = self._draw_val_batches()
         self._val_losses: list[Array] = []
+        self._is_asked = False  # for a validation that is not due
 
     def _draw_val_batches(self) -> list[tuple[Array, Array]]:
         """The batches that `evaluate` draws."""
@@ -92,11 +102,23 @@ class Trainer:
 
     @property
     def owes_validation(self) -> bool:
-        """Whether the newest step's validation loss is not measured yet, or not on all of its batches."""
+        """Whether a validation is due here, or asked for, and not measured yet on all of its batches."""
+        return bool(self._val_batches) and self.validated < self.step and (self._is_asked or self._is_due)
+
+    @property
+    def _is_due(self) -> bool:
         report = self.report
-        if report is None or report.val_loss is not None or report.fault is not None or not self._val_batches:
+        if report is None or report.fault is not None:
             return False
         return report.step % self.settings.eval_every == 0 or report.step == self.settings.steps - 1
+
+    def ask_validation(self) -> None:
+        """Have validation measured behind the newest step too. ValueError where there is nothing to measure."""
+        if not self._val_batches:
+            raise ValueError("the text is too short to keep a part of it for validation")
+        if self.step == 0:
+            raise ValueError(NO_STEP)
+        self._is_asked = True
 
     def run(self) -> Iterator[StepReport | None]:
         """Take the steps that are left, one a slice; a batch of validation is a slice too, and yields None.
@@ -107,13 +129,13 @@ class Trainer:
         self.fault = None
         while self.fault is None and not self.is_done:
             if self.owes_validation:
-                self._measure()
+                self.measure()
             else:
-                self._advance()
+                self.advance()
             yield None if self.owes_validation else self.report
 
-    def _advance(self) -> None:
-        """One step: what `train` does, and notes of it."""
+    def advance(self) -> None:
+        """One step, no validation: what `train` does, and notes of it."""
         settings, step = self.settings, self.step
         rate = lr_schedule(step, settings.steps, settings.lr, settings.warmup)
         x, y, loss = self._backpropagate()
@@ -176,26 +198,40 @@ class Trainer:
             is_alarm = report.fault is not None
             self._reference = report.loss if is_alarm else min(report.loss, self._reference)
 
-    def _measure(self) -> None:
-        """The validation loss on one more batch; on the last one, their mean goes into the report."""
-        assert self.report is not None
+    def measure(self) -> None:
+        """The validation loss on one more batch; on the last one, their mean is entered."""
         x, y = self._val_batches[len(self._val_losses)]
         with np.errstate(all="ignore"):
             self._val_losses.append(batch_loss(self.model, x, y))
         if len(self._val_losses) == len(self._val_batches):
-            loss, step = mean_loss(self._val_losses), self.report.step
-            self._val_losses = []
+            self._enter_validation(mean_loss(self._val_losses))
+
+    def _enter_validation(self, loss: float) -> None:
+        self._val_losses, self._is_asked, self.validated = [], False, self.step
+        if self.report is not None:
             self.report = replace(self.report, val_loss=loss)
-            self.curves["val_loss"].add(step, loss)
-            if math.isfinite(loss):
-                self.best_val = _better(self.best_val, step, loss)
+        self.curves["val_loss"].add(self.step - 1, loss)
+        if math.isfinite(loss):
+            self.best_val = _better(self.best_val, self.step - 1, loss)
+
+    def frozen(self) -> GlassLM:
+        """A model of the weights as they are now, which no later step writes into."""
+        weights = {name: p.data for name, p in self.model.named_parameters().items()}
+        model = GlassLM.of(self.model.config, weights, self.model.tokenizer, self.model.meta, self.model.sample)
+        model.fused = self.model.fused
+        return model
 
     def save_model(self, path: StrPath) -> None:
         """Write a checkpoint of the model as it is now, the run's facts in its meta under `run`.
 
         float16, or float32 where a weight is too large for that. CheckpointError where it cannot be written.
         """
-        report = self.report
+        for _ in self.writing_model(path):
+            pass
+
+    def writing_model(self, path: StrPath) -> Iterator[tuple[int, int]]:
+        """`save_model` array by array, yielding (done, total); the model is that of now, of the call."""
+        model, report = self.model, self.report
         facts = {
             "settings": self.settings.to_json(),
             "steps": self.step,
@@ -204,14 +240,24 @@ class Trainer:
         }
         if report is not None and math.isfinite(report.loss):
             facts["loss"] = report.loss
-        self.model.meta["run"] = facts
-        largest = max(float(np.abs(p.data).max()) for p in self.model.parameters())
-        self.model.save(path, fp16=not largest > float(np.finfo(np.float16).max))
+        largest = max(float(np.abs(p.data).max()) for p in model.parameters())
+        dtype = np.float32 if largest > float(np.finfo(np.float16).max) else np.float16
+        weights = {name: p.data.astype(dtype) for name, p in model.named_parameters().items()}
+        meta = {**model.meta, "run": facts}
+        arrays = checkpoint_arrays(
+            model.config, weights, tokenizer=model.tokenizer, meta=meta, sample=model.sample
+        )
+        return writing_npz(path, arrays)
 
     def state(self) -> TrainingState:
         """The run as it stands, frozen; a validation that is owed is measured first."""
         while self.owes_validation:
-            self._measure()
+            self.measure()
+        curves = {name: Curve.of(curve.stride, curve.bins) for name, curve in self.curves.items()}
+        return replace(self.bare(), curves=curves)
+
+    def bare(self) -> TrainingState:
+        """The run as it stands, frozen, without curves and whatever it owes: enough to take its steps again."""
         names, optimizer = list(self.model.named_parameters()), self.optimizer
         rng: dict[str, Any] = dict(self.rng.bit_generator.state)
         numbers = {**rng["state"], "has_uint32": rng["has_uint32"], "uinteger": rng["uinteger"]}
@@ -232,7 +278,7 @@ class Trainer:
             {name: v.copy() for name, v in zip(names, optimizer.second, strict=True)},
             dict(zip(names, optimizer.counts, strict=True)),
             run,
-            {name: Curve.of(curve.stride, curve.bins) for name, curve in self.curves.items()},
+            {},
             self.model.tokenizer,
             self.model.meta,
             self.model.sample,
@@ -252,6 +298,13 @@ class Trainer:
         trainer._take(state)
         return trainer
 
+    def at(self, state: TrainingState) -> Self:
+        """This run where it was at one of its own states; the two share their data, and nothing else."""
+        trainer = copy(self)
+        trainer._begin(state.model())
+        trainer._take(state)
+        return trainer
+
     def _take(self, state: TrainingState) -> None:
         run = state.run
         if self._fingerprints != (run.data, run.val_data):
@@ -265,7 +318,7 @@ class Trainer:
         self.rng.bit_generator.state = {"bit_generator": "PCG64", "state": inner, **numbers}
         self.step, self.best, self.best_val, self.clipped = run.step, run.best, run.best_val, run.clipped
         self._reference = math.inf if run.reference is None else run.reference
-        self.curves = {name: Curve.of(curve.stride, curve.bins) for name, curve in state.curves.items()}
+        self.curves |= {name: Curve.of(curve.stride, curve.bins) for name, curve in state.curves.items()}
 
 
 def _better(best: Best | None, step: int, loss: float) -> Best:

@@ -39,7 +39,7 @@ def training(model, tmp_path):
 def test_before_it_begins_there_is_nothing_to_see_but_the_settings(training):
     view = training.view()
     assert (view.state, view.step, view.report, dict(view.curves)) == ("not begun", 0, None, {})
-    for nothing in (lambda: training.last_step, training.save):
+    for nothing in (lambda: training.last_step, lambda: finish(training.saving())):
         with pytest.raises(ValueError, match=r"no step is finished yet|no run to save"):
             nothing()
 

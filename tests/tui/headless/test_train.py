@@ -41,7 +41,7 @@ def refused(capsys, *words):
 
 def interrupt_at(monkeypatch, step, signals=1):
     """Press ctrl+c once the run has taken so many steps."""
-    advance = Trainer._advance
+    advance = Trainer.advance
 
     def pressed(trainer):
         advance(trainer)
@@ -49,7 +49,7 @@ def interrupt_at(monkeypatch, step, signals=1):
             for _ in range(signals):
                 os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(Trainer, "_advance", pressed)
+    monkeypatch.setattr(Trainer, "advance", pressed)
 
 
 # What is written and said
@@ -238,13 +238,13 @@ def test_a_disk_that_is_full_at_the_start_is_refused(capsys, full, folder):
 
 
 def test_a_disk_that_fills_up_on_the_way_stops_nothing(capsys, full, monkeypatch):
-    advance = Trainer._advance
+    advance = Trainer.advance
 
     def filling(trainer):
         advance(trainer)
         full[:] = [True] * (trainer.step < 4)
 
-    monkeypatch.setattr(Trainer, "_advance", filling)
+    monkeypatch.setattr(Trainer, "advance", filling)
     monkeypatch.setattr(Autosave, "is_due", True)
     out, err = train(capsys, "model.npz", *QUICK, "--steps", "5")
     failed = [line for line in err.splitlines() if "No space left" in line]
@@ -260,14 +260,14 @@ def test_a_model_that_can_t_be_written_at_the_end_is_kept_in_the_run(capsys, fol
 
 
 def test_a_run_that_goes_astray_stops_and_says_where_to_look(capsys, monkeypatch):
-    advance = Trainer._advance
+    advance = Trainer.advance
 
     def poisoned(trainer):
         if trainer.step == 2:
             trainer.model.norm_f.gamma.data = np.full(8, np.inf, np.float32)
         advance(trainer)
 
-    monkeypatch.setattr(Trainer, "_advance", poisoned)
+    monkeypatch.setattr(Trainer, "advance", poisoned)
     out, err = train(capsys, "model.npz", *QUICK, "--steps", "5", code=1)
     assert out == "" and "stopped: step 2: the loss is NaN; weights not finite: norm_f.gamma; the update" in err
     assert err.splitlines()[-1].endswith("model-trained.train.npz holds step 3; --resume goes on from there")
