@@ -1,6 +1,7 @@
 """Runs taken from elsewhere, recorded again to be looked into: one generated token, one step of training."""
 
-from dataclasses import dataclass
+from collections.abc import Generator
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from glassllm.autograd.ops import Array
 from glassllm.generation import Continuations, Sampling
 from glassllm.trace import mark
-from glassllm.train import LastStep
+from glassllm.train import LastStep, Training
 
 from .recorder import record
 from .runs import ModelRun, tracking
@@ -49,11 +50,17 @@ class StepRun(ModelRun):
 
     x: Array | None = None  # (B, n)
     y: Array | None = None
+    clip_factor: float = 1.0
+
+    @classmethod
+    def again(cls, training: Training, number: int, name: str) -> Generator[tuple[int, int, str], None, Self]:
+        """Any step of the run, counted from 1; yields how far the way there is. ValueError where it cannot be."""
+        return cls.of_step((yield from training.step_again(number)), name)
 
     @classmethod
     def of_step(cls, step: LastStep, name: str) -> Self:
         ids, targets = (tuple(int(i) for i in array.reshape(-1)) for array in (step.x, step.y))
-        return cls(step.model(), name, ids, targets, True, (_words(step),), step.x, step.y)
+        return cls(step.model(), name, ids, targets, True, (_words(step),), step.x, step.y, step.clip_factor)
 
     def record(self) -> tuple[Tape, RunFacts]:
         assert self.x is not None and self.y is not None
@@ -63,7 +70,8 @@ class StepRun(ModelRun):
 
     def facts(self, tape: Tape, tokens: tuple[str, ...] | None = None) -> RunFacts:
         assert self.x is not None
-        return super().facts(tape, tuple(str(i) for i in range(self.x.shape[1])))
+        facts = super().facts(tape, tuple(str(i) for i in range(self.x.shape[1])))
+        return replace(facts, clip_factor=self.clip_factor)
 
 
 def _words(step: LastStep) -> str:

@@ -211,6 +211,7 @@ class RunFacts:
     printed: tuple[Line, ...] = ()
     exit_code: int = 0
     fault: Fault | None = None
+    clip_factor: float | None = None  # what a step of training then multiplied its gradients with; None: no step
 
 
 class TapeView(Protocol):
