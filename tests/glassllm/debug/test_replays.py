@@ -80,7 +80,9 @@ def test_any_step_of_a_run_is_opened_with_the_numbers_it_had(tmp_path, number):
     training = Training(model, tmp_path / "words.txt", tmp_path, "small")
     training.set(steps=6, batch_size=2, seq_len=8, warmup=2)
     list(training.reading())
-    losses = {training.last_step.step + 1: training.last_step.loss for _ in training.running(5)}
+    losses = {}
+    for _ in training.running(5):
+        losses[training.trainer.step] = training.last_step.loss
     opening = StepRun.again(training, number, "small")
     while True:
         try:
