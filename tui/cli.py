@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .descriptors import restored
 from .headless import options as headless
 from .usage import INTERRUPTED, PROGRAM, Parser, refuse
 
@@ -274,7 +275,8 @@ def show(path: Path, options: argparse.Namespace) -> int:
         arguments=options.arguments,
         root=options.root,
     )
-    app.run(mouse=settings.mouse)
+    with restored():
+        app.run(mouse=settings.mouse)
     if app.refusal:
         refuse(app.refusal)
     return app.return_code or 0

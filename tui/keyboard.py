@@ -8,10 +8,14 @@ import os
 import re
 import select
 from codecs import getincrementaldecoder
+from typing import Any
 
 from textual._xterm_parser import XTermParser
+from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 from textual.messages import ExitApp
+
+from .descriptors import terminal
 
 START, END = "\x1b[200~", "\x1b[201~"
 """What a terminal puts around pasted text."""
@@ -50,7 +54,21 @@ class Intake:
 
 
 class TerminalDriver(LinuxDriver):
-    """Textual's driver for terminals, with an intake that nothing stops but the terminal's end."""
+    """Textual's driver for terminals, with an intake that nothing stops but the terminal's end.
+
+    It reaches the terminal by descriptors of our own, whatever else the standard ones are used for.
+    """
+
+    def __init__(self, app: App[Any], **options: Any):
+        super().__init__(app, **options)
+        self.fileno, self._file = terminal()
+
+    def _get_terminal_size(self) -> tuple[int, int]:
+        try:
+            columns, rows = terminal().size
+        except OSError:
+            columns, rows = 0, 0
+        return (columns, rows) if columns and rows else super()._get_terminal_size()
 
     def run_input_thread(self) -> None:
         parser, intake = XTermParser(), Intake()

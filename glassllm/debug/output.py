@@ -5,34 +5,54 @@ Bytes are taken as UTF-8; what is none shows as �. A carriage return starts it
 
 import codecs
 import io
+import os
 import threading
 from collections import deque
+from collections.abc import Callable
 from typing import Any, Literal, TextIO
 
+from .numerals import counted
 from .snapshot import Line
 
 Name = Literal["out", "err"]
+DESCRIPTORS: dict[Name, int] = {"out": 1, "err": 2}
 MOST_LINES = 10_000
 LONGEST = 4_000  # characters of a line
 
 
 class Output:
-    """The newest lines, and how many earlier ones were let go. Whatever is printed also goes to `echo`, if any."""
+    """The newest lines, and how many there were. Whatever is printed also goes to `echo`, if any.
+
+    `before` is called before something printed by Python is taken: what was printed by other ways comes first.
+    """
 
     def __init__(self, echo: TextIO | None = None):
         self.count = 0
+        self.before: Callable[[], object] = lambda: None
         self._echo = echo
+        self._process = os.getpid()
+        self._is_ended = False
         self._lines: deque[Line] = deque(maxlen=MOST_LINES)
         self._begun: dict[Name, str] = {"out": "", "err": ""}  # lines that are not ended yet
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a thread may come by again, when it meets a __del__ that prints
 
     def stream(self, name: Name) -> TextIO:
         """A text file to print to; its `buffer` takes bytes."""
-        return io.TextIOWrapper(_Bytes(self, name), "utf-8", "backslashreplace", write_through=True)
+        return io.TextIOWrapper(Decoded(name, self.write), "utf-8", "backslashreplace", write_through=True)
 
     def write(self, name: Name, text: str) -> None:
+        """Take what Python prints. A child process, which has only a copy of all this, hands it to its parent."""
+        if os.getpid() != self._process:
+            os.write(DESCRIPTORS[name], text.encode("utf-8", "backslashreplace"))
+            return
+        self.before()
+        self.take(name, text)
+
+    def take(self, name: Name, text: str) -> None:
         """Take a piece of a stream."""
         with self._lock:
+            if self._is_ended or not text:
+                return
             self._end_others(name)
             *ended, begun = (self._begun[name] + text).split("\n")
             for line in ended:
@@ -41,6 +61,11 @@ class Output:
             if self._echo is not None:
                 self._echo.write(text)
                 self._echo.flush()
+
+    def end(self) -> None:
+        """Take no more."""
+        with self._lock:
+            self._is_ended = True
 
     def _end_others(self, name: Name) -> None:
         """What the other stream has begun came before this."""
@@ -56,10 +81,12 @@ class Output:
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """What is kept, lines that have no end yet among it."""
+        """What is kept, lines that have no end yet among it, under a line that says how many are not."""
         with self._lock:
             begun = [Line(name, text) for name, text in self._begun.items() if text]
-            return (*self._lines, *begun)
+            gone = self.count - len(self._lines)
+            said = [Line("err", f"… {counted(gone, 'earlier line')} not kept")] if gone else []
+            return (*said, *self._lines, *begun)
 
 
 def _newest(line: str) -> str:
@@ -68,12 +95,12 @@ def _newest(line: str) -> str:
     return line[start:]
 
 
-class _Bytes(io.BufferedIOBase):
-    """The bytes below a stream."""
+class Decoded(io.BufferedIOBase):
+    """The bytes below a stream, handed on as text."""
 
-    def __init__(self, output: Output, name: Name):
+    def __init__(self, name: Name, take: Callable[[Name, str], object]):
         self.name: Name = name
-        self._output = output
+        self._take = take
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def writable(self) -> bool:
@@ -81,5 +108,5 @@ class _Bytes(io.BufferedIOBase):
 
     def write(self, data: Any, /) -> int:
         content = bytes(data)
-        self._output.write(self.name, self._decoder.decode(content))
+        self._take(self.name, self._decoder.decode(content))
         return len(content)

@@ -23,6 +23,7 @@ from glassllm.autograd.tensor import Tensor
 from glassllm.checkpoint.archive import opening_error
 from glassllm.files import open_descriptor, printable
 
+from .descriptors import apart, captured
 from .ending import Ending, ending_of
 from .interpreter import as_main, heard_by, still_running
 from .naming import names_in
@@ -63,10 +64,13 @@ class Script:
         Raises CommandError, one line, for a program that cannot be compiled or applies no op, and CheckpointError
         for a file that cannot be read.
         """
-        code, main, output = self._compiled(), ModuleType("__main__"), Output(self.echo)
+        code, main = self._compiled(), ModuleType("__main__")
         main.__dict__.update(__file__=code.co_filename, __builtins__=builtins)
         self._recorder = RollingRecorder(main.__dict__, engine.hook, self._hear)
-        ending, threads = self._run(code, main, output)
+        with apart(self.echo) as echo:
+            output = Output(echo)
+            with captured(output):
+                ending, threads = self._run(code, main, output)
         notes = self._notes(ending, threads, output)
         run = self._called_for(ending, main.__dict__)
         if run is None:
@@ -130,10 +134,12 @@ class Script:
             sys.modules.pop(name, None)
         threads, modules = set(threading.enumerate()), set(sys.modules)
         folder = Path(code.co_filename).parent
-        before, running = running, self
+        before, running, process = running, self, os.getpid()
         try:
             with as_main(main, [str(self.path), *self.arguments], folder, output), heard_by(self._recorder):
                 ending = self._executed(code, main, output)
+                if os.getpid() != process:  # a child that the program forked ends where the program does
+                    os._exit(ending.exit_code)
                 return ending, still_running(threads)
         finally:
             running = before

@@ -102,14 +102,17 @@ def kinds_of(codes: list[int]) -> Iterator[str]:
 
 
 @contextmanager
-def terminal(*words: str, size: tuple[int, int] = (80, 24), **environ: str) -> Iterator[Terminal]:
-    """`glassllm-tui WORDS` at a terminal of this size, in this environment."""
+def terminal(
+    *words: str, size: tuple[int, int] = (80, 24), stderr: int | None = None, **environ: str
+) -> Iterator[Terminal]:
+    """`glassllm-tui WORDS` at a terminal of this size, in this environment; stderr may lead elsewhere."""
     ours, theirs = os.openpty()
     termios.tcsetwinsize(theirs, (size[1], size[0]))
     kept = {name: value for name, value in os.environ.items() if name not in ("TERM", "COLORTERM", "NO_COLOR")}
     process = subprocess.Popen(
         [sys.executable, "-m", "tui.cli", *words],
-        stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True, start_new_session=True,
+        stdin=theirs, stdout=theirs, stderr=theirs if stderr is None else stderr,
+        close_fds=True, start_new_session=True,
         env={**kept, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUTF8": "1", **environ},
     )  # fmt: skip
     os.close(theirs)

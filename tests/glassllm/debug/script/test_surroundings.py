@@ -66,6 +66,21 @@ def test_prints_go_on_to_the_echo(write, capsys):
     assert capsys.readouterr() == ("", "a\nb")
 
 
+def test_what_its_children_print_stands_between_its_own_lines(record):
+    _, facts = record("import os\nx * 2\nprint('a')\nos.system('echo b')\nprint('c')")
+    assert printed(facts) == ["a", "b", "c"] and facts.notes == ("3 lines printed",)
+
+
+def test_a_fork_that_runs_to_the_program_s_end_ends_there(record):
+    _, facts = record(
+        "import os\nx * 2\nchild = os.fork()\n"
+        "if child:\n    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+        "else:\n    print('child')\n    1 / 0\n"
+    )
+    assert printed(facts)[0] == "child" and printed(facts)[-2:] == ["ZeroDivisionError: division by zero", "1"]
+    assert (facts.exit_code, facts.fault) == (0, None)
+
+
 # What it leaves
 
 
