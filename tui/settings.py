@@ -6,7 +6,7 @@
     sequential = "cividis"       # or default: of data with one
     ascii = true                 # ASCII signs only
     mouse = false                # leave the mouse to the terminal
-    collapse = false             # blocks stand open in the event list
+    collapse = false             # blocks stand open in event list and graph
     format = "scientific 3"      # or digits N, hex: how a cell is written
     [keys]
     next = "x"                   # an action and its key, or a list of keys

@@ -42,13 +42,17 @@ def lines_of(tape: TapeView, open_layers: frozenset[int]) -> Sequence[Line]:
         if layer is None:
             lines += [Line(event.row, event.step) for event in events]
         elif layer in open_layers:
-            lines.append(Line(events[-1].row, f"blocks.{layer}", 0, range(layer, layer + 1), len(events), True))
+            lines.append(Line(events[-1].row, block_name(layer), 0, range(layer, layer + 1), len(events), True))
             lines += [Line(event.row, event.step, 1) for event in events]
         elif lines and lines[-1].layers and not lines[-1].is_open:
             lines[-1] = _joined(lines[-1], layer, events)
         else:
-            lines.append(Line(events[-1].row, f"blocks.{layer}", 0, range(layer, layer + 1), len(events)))
+            lines.append(Line(events[-1].row, block_name(layer), 0, range(layer, layer + 1), len(events)))
     return lines
+
+
+def block_name(layer: int) -> str:
+    return f"blocks.{layer}"
 
 
 class NodeLines(ByNumber[Line]):

@@ -1,5 +1,6 @@
 """What a person has opened and closed: the group of the selection is open unless it was closed by hand."""
 
+from collections.abc import Set
 from dataclasses import dataclass, field
 
 from .groups import Outline
@@ -13,6 +14,15 @@ class Folds:
     opened: set[str] = field(default_factory=set)
     shut: set[str] = field(default_factory=set)
 
+    def open_all(self, outline: Outline) -> None:
+        """Leave no section folded, until one is closed by hand."""
+        self.opened |= {section.key for section in outline.sections if section.foldable}
+
+    def fold(self, opened: Set[str], shut: Set[str]) -> None:
+        """Open and close sections that a person opened and closed elsewhere."""
+        self.opened = (self.opened | opened) - shut
+        self.shut = (self.shut | shut) - opened
+
     def keys(self, outline: Outline, selection: int) -> frozenset[str]:
         """What is open while this row is selected. A closed section opens again once the selection has left it."""
         section = outline.section_of(selection)
@@ -20,9 +30,12 @@ class Folds:
         self.shut &= here
         return frozenset((self.opened | here) - self.shut)
 
-    def toggle(self, outline: Outline, item: Item) -> None:
-        """Open a group or an event into what it stands for; else close what the item stands in."""
-        section = outline.section_of(item.boundary)
+    def toggle(self, outline: Outline, item: Item, selection: int) -> None:
+        """Open a group or an event into what it stands for; else close what the item stands in.
+
+        Of a run of groups the one opens that the selected row is in.
+        """
+        section = outline.section_of(selection)
         event = outline.rows[item.boundary].scope
         if item.kind == "group" and section is not None:
             self.shut.discard(section.key)

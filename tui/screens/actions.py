@@ -12,6 +12,7 @@ from tui.keys import BY_ACTION, later
 from tui.messages import Request
 from tui.widgets.command_line import CommandLine
 from tui.widgets.events import EventsPanel
+from tui.widgets.folded import Folded
 from tui.widgets.graph import GraphPanel
 from tui.widgets.page import Panel
 from tui.widgets.tensor import TensorPanel
@@ -284,6 +285,11 @@ class Actions(Overlays):
 
     def on_events_panel_selected(self, message: EventsPanel.Selected) -> None:
         self.ask("select", message.row)
+
+    def on_folded(self, message: Folded) -> None:
+        """What is open in one panel is open in the other; the one it came from has it so already."""
+        self.events.fold(message.opened, message.shut)
+        self.graph.fold(message.opened, message.shut)
 
     def on_graph_panel_select_row(self, message: GraphPanel.SelectRow) -> None:
         self.ask("select", message.row)

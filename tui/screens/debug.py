@@ -61,7 +61,7 @@ class DebugScreen(Actions):
         self.header = Header(palette, file)
         self.track = Track(palette)
         self.events = EventsPanel(palette, settings.collapse)
-        self.graph = GraphPanel(palette)
+        self.graph = GraphPanel(palette, collapse=settings.collapse)
         self.tensor = TensorPanel(palette, settings.format)
         self.rule = RulePanel(palette)
         self.tokens = TokenStrip(palette)

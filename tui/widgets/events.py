@@ -8,11 +8,12 @@ from textual.message import Message
 from glassllm.debug.runs import next_tokens
 from glassllm.debug.snapshot import Snapshot
 from glassllm.debug.timeline import counted, event_at, event_of
-from tui.draw.event_list import Line, NodeLines, head_row, line_of, line_row, lines_of, window
+from tui.draw.event_list import Line, NodeLines, block_name, head_row, line_of, line_row, lines_of, window
 from tui.draw.leaf_list import leaf_rows, next_token_rows
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, blank, text_row
 
+from .folded import Folded
 from .page import Panel
 
 NOTHING = -1
@@ -208,17 +209,34 @@ class EventsPanel(Panel):
             self._open_blocks([layer])
 
     def _open_blocks(self, layers: Iterable[int]) -> None:
-        self._opened |= set(layers)
-        self._shut -= set(layers)
-        self._fold()
-        self.paint()
+        self._turn(frozenset(layers), frozenset())
 
     def _shut_block(self, layer: int | None) -> None:
-        if self._snapshot is None or layer is None:
+        if layer is not None:
+            self._turn(frozenset(), frozenset({layer}))
+
+    def _turn(self, opened: frozenset[int], shut: frozenset[int]) -> None:
+        """Open and shut these blocks by hand, here and in the other panels."""
+        self.post_message(Folded(*(frozenset(map(block_name, layers)) for layers in (opened, shut))))
+        self._fold_by_hand(opened, shut)
+
+    def fold(self, opened: frozenset[str], shut: frozenset[str]) -> None:
+        """Open and shut blocks as they were in another panel."""
+        self._fold_by_hand(self._layers(opened), self._layers(shut))
+
+    def _layers(self, names: frozenset[str]) -> frozenset[int]:
+        """The blocks among these groups."""
+        events = self._snapshot.tape.events if self._snapshot is not None else ()
+        layers = {event.layer for event in events if event.layer is not None}
+        return frozenset(layer for layer in layers if block_name(layer) in names)
+
+    def _fold_by_hand(self, opened: frozenset[int], shut: frozenset[int]) -> None:
+        if self._snapshot is None or not (opened or shut):
             return
-        self._opened -= {layer}
-        self._shut |= {layer}
-        self._fold_row = self._snapshot.selection
+        self._opened = (self._opened | opened) - shut
+        self._shut = (self._shut | shut) - opened
+        if shut:
+            self._fold_row = self._snapshot.selection
         self._fold()
         self.paint()
 

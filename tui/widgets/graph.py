@@ -19,6 +19,7 @@ from tui.graph_layout.rails import Rails
 from tui.graph_layout.window import Corner, Picture, corner, entered, height_of, moved
 
 from .drawing import Drawing, drawing
+from .folded import Folded
 from .page import Panel
 
 HEAD = 2
@@ -30,7 +31,10 @@ COMPUTING_AFTER = 0.08  # seconds
 
 
 class GraphPanel(Panel):
-    """Shows what is open around the selection; moving in it asks for another selection and runs nothing."""
+    """Shows what is open around the selection; moving in it asks for another selection and runs nothing.
+
+    `collapse`: groups are folded until they are opened; otherwise all are open at first.
+    """
 
     class SelectRow(Message):
         """The row that an arrow or a click led to."""
@@ -46,9 +50,10 @@ class GraphPanel(Panel):
             super().__init__()
             self.made = made
 
-    def __init__(self, palette: Palette, drawing: Drawing = drawing):
+    def __init__(self, palette: Palette, drawing: Drawing = drawing, collapse: bool = True):
         super().__init__(palette, "panel", id="graph")
         self._drawing = drawing
+        self._collapse = collapse
         self._snapshot: Snapshot | None = None
         self._view: View | None = None  # None: whichever fits
         self._folds = Folds()
@@ -116,13 +121,13 @@ class GraphPanel(Panel):
     def _find(self, snapshot: Snapshot) -> Picture | None:
         """The picture to show; None while another thread draws it, and the last one stays."""
         tape = snapshot.tape
-        if self._album is None or not self._album.is_of(tape):
+        album = self._album
+        if album is None or not album.is_of(tape):
             if len(tape.forward) > AT_ONCE["rails"]:
                 self._ask(tape.rows, partial(Album, tape))
                 return None
-            self._album = Album(tape)
-        album = self._album
-        opened = self._folds.keys(album.outline, snapshot.selection)
+            album = self._take(Album(tape))
+        opened = self._open_keys()
         view = self._view or self._fitting(album)
         if view == "layered" and not album.has_ranks(opened):
             view = "rails"
@@ -131,6 +136,13 @@ class GraphPanel(Panel):
             self._ask(wish, partial(album.picture, wish))
             return None
         return album.picture(wish)
+
+    def _take(self, album: Album) -> Album:
+        """Draw from this album; the groups of the first are open where they are not to be folded."""
+        if self._album is None and not self._collapse:
+            self._folds.open_all(album.outline)
+        self._album = album
+        return album
 
     def _fitting(self, album: Album) -> View:
         """Ranks where a block has room for its own."""
@@ -156,7 +168,7 @@ class GraphPanel(Panel):
         if isinstance(message.made, Exception):
             raise message.made
         if isinstance(message.made, Album):
-            self._album = message.made
+            self._take(message.made)
         self.paint()
 
     def _say_computing(self) -> None:
@@ -179,9 +191,24 @@ class GraphPanel(Panel):
 
     def toggle(self) -> None:
         """Open the selected group or event, or close what the selection is in."""
-        if self._album is not None and self._picture is not None and (item := self._selected()) is not None:
-            self._folds.toggle(self._album.outline, self._picture.graph.items[item])
-            self.paint()
+        album, picture, snapshot = self._album, self._picture, self._snapshot
+        if album is None or picture is None or snapshot is None or (item := self._selected()) is None:
+            return
+        before = self._open_keys()
+        self._folds.toggle(album.outline, picture.graph.items[item], snapshot.selection)
+        after = self._open_keys()
+        self.paint()
+        self.post_message(Folded(after - before, before - after))
+
+    def fold(self, opened: frozenset[str], shut: frozenset[str]) -> None:
+        """Open and close groups as they were in another panel."""
+        self._folds.fold(opened, shut)
+        self.paint()
+
+    def _open_keys(self) -> frozenset[str]:
+        if self._album is None or self._snapshot is None:
+            return frozenset()
+        return self._folds.keys(self._album.outline, self._snapshot.selection)
 
     def toggle_view(self) -> None:
         """The other view, from now on."""

@@ -135,14 +135,39 @@ def test_the_selections_block_is_open_until_it_is_closed_by_hand_or_left():
     inside, outside = row_at(tape, "blocks.1.attn.q"), row_at(tape, "blocks.2.attn.q")
     assert folds.keys(outline, inside) == {"blocks.1"}
     graph = outline.graph(folds.keys(outline, inside))
-    folds.toggle(outline, graph.items[graph.item_of(inside)])
+    folds.toggle(outline, graph.items[graph.item_of(inside)], inside)
     assert folds.keys(outline, inside) == {"blocks.1", "blocks.1.attn.q"}
     graph = outline.graph(folds.keys(outline, inside))
-    folds.toggle(outline, graph.items[graph.item_of(inside)])
+    folds.toggle(outline, graph.items[graph.item_of(inside)], inside)
     assert folds.keys(outline, inside) == {"blocks.1"}
     resid = row_at(tape, "blocks.1.resid.attn")  # one node: nothing to open in it
     graph = outline.graph(folds.keys(outline, resid))
-    folds.toggle(outline, graph.items[graph.item_of(resid)])
+    folds.toggle(outline, graph.items[graph.item_of(resid)], resid)
     assert folds.keys(outline, resid) == frozenset()
     assert folds.keys(outline, outside) == {"blocks.2"}
     assert folds.keys(outline, resid) == {"blocks.1"}
+
+
+def test_sections_opened_and_closed_elsewhere_are_so_here():
+    tape = transformer()
+    outline, folds = Outline(tape), Folds()
+    inside = row_at(tape, "blocks.1.attn.q")
+    folds.fold({"blocks.0"}, {"blocks.1"})
+    assert folds.keys(outline, inside) == {"blocks.0"}
+    folds.fold({"blocks.1"}, {"blocks.0"})
+    assert folds.keys(outline, inside) == {"blocks.1"}
+    folds.open_all(outline)
+    assert folds.keys(outline, inside) == {section.key for section in outline.sections if section.foldable}
+    assert len(folds.keys(outline, inside)) > 1
+
+
+def test_of_a_run_of_groups_the_one_opens_that_is_selected_in():
+    tape = transformer()
+    outline, folds = Outline(tape), Folds()
+    inside = row_at(tape, "blocks.0.attn.q")
+    folds.fold(set(), {"blocks.0"})
+    graph = outline.graph(folds.keys(outline, inside))
+    item = graph.items[graph.item_of(inside)]
+    assert item.name.startswith("blocks.0–") and inside != item.boundary
+    folds.toggle(outline, item, inside)
+    assert folds.keys(outline, inside) == {"blocks.0"}

@@ -102,6 +102,8 @@ async def test_blocks_stand_open_from_the_start(sample):
         shown = text(pilot)
         assert all(f"▾ blocks.{layer}" in shown for layer in (0, 1))
         assert "▸ blocks.0 " not in shown.splitlines()[4][:34]
+        assert "▸ blocks" not in shown
+        assert all(item.kind != "group" for item in pilot.app.debugger.graph._picture.graph.items)
 
 
 async def test_cells_are_written_in_the_form_asked_for(sample):
@@ -126,7 +128,7 @@ async def test_a_wide_screen_shows_the_form_above_the_map(sample):
         value = pilot.app.debugger.snapshot.focus.value[0, 11, 0]
         bits = f"0x{value.view(np.uint32):08x}"
         assert row(pilot, 4).endswith(f"[11,0]  {bits}")
-        assert row(pilot, -4).startswith(" [0,11,0]") and f" = {bits} " in row(pilot, -4)  # at once, in the rule too
+        assert row(pilot, -4).startswith(" [0,11,0]") and f" = {bits} " in row(pilot, -4)  # and in the rule
 
 
 async def test_copy_goes_into_a_file_that_is_not_there_yet(sample, tmp_path, monkeypatch):

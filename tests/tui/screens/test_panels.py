@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.driving import enter, focused, position, press, row, started, text, wait_for
+from tests.tui.driving import command, enter, focused, position, press, row, started, text, wait_for
 from tui.keys import LATER
 
 WIDE = (160, 45)
@@ -177,3 +177,28 @@ async def test_quitting_leaves_with_nothing_to_say(sample, key):
         await press(pilot, key)
         assert pilot.app.return_code == 0
         assert pilot.app.refusal == ""
+
+
+@pytest.mark.parametrize("view", ["layered", "rails"])
+async def test_a_block_is_folded_in_list_and_graph_alike(sample, view):
+    async with started(sample, (160, 45)) as pilot:
+        screen = pilot.app.debugger
+        await press(pilot, "10n")
+        if screen.graph.view != view:
+            await press(pilot, "v")
+
+        def is_folded():
+            in_list = any(line.layers and 0 in line.layers and not line.is_open for line in screen.events._lines)
+            in_graph = all(item.group != "blocks.0" for item in screen.graph._picture.graph.items)
+            return in_list, in_graph
+
+        assert is_folded() == (False, False)
+        await press(pilot, "o")
+        assert is_folded() == (True, True)
+        await press(pilot, "o")
+        assert is_folded() == (False, False)
+        await command(pilot, "run-to blocks.0.resid.attn")  # one node: `o` closes its block, not the event
+        await press(pilot, "tab o")
+        assert is_folded() == (True, True)
+        await press(pilot, "o")
+        assert is_folded() == (False, False)

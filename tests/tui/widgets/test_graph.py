@@ -97,6 +97,22 @@ async def test_opening_and_closing():
         assert "div" not in app.panel.text() and "norm.attn" in app.panel.text()
 
 
+async def test_groups_are_open_from_the_start_where_they_are_not_to_be_folded():
+    app = GraphApp()
+    app.panel = GraphPanel(Palette(), collapse=False)
+    async with app.run_test(size=(60, 45)) as pilot:
+        for view in ("layered", "rails"):
+            app.panel.draw(snapshot(TAPE, forward_to(TAPE, SOFTMAX)))
+            await pilot.pause()
+            assert app.panel.view == view
+            groups = {item.group for item in app.panel._picture.graph.items}
+            assert groups >= {"blocks.0", "blocks.1", "blocks.2"}
+            app.panel.toggle_view()
+        app.panel.fold(frozenset(), frozenset({"blocks.2"}))
+        groups = {item.group for item in app.panel._picture.graph.items}
+        assert "blocks.2" not in groups and "blocks.0" in groups
+
+
 async def test_the_wheel_moves_the_window_until_the_selection_moves():
     app = GraphApp()
     async with app.run_test(size=(50, 20)) as pilot:
