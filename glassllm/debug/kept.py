@@ -23,11 +23,14 @@ class Kept:
         self._copies: dict[int, Array] = {}
         self._checksums: dict[int, int] = {}
         self._own: dict[int, tuple[Array, Array]] = {}  # by id: a user's array and what is kept of it
+        self._row_of: dict[int, int] = {}  # by id: the row that a user's array was first in
+        self.rewritten: set[int] = set()  # rows whose array the run used again after a user wrote into it
 
     def of_user(self, row: int, array: Array) -> Array:
         """What to keep of a user's array: a read-only copy, or beyond the limit the array itself."""
         self._owners.add(id(_owner(array)))
         self._theirs[row] = array  # held, so that its id stays its own
+        self._row_of.setdefault(id(array), row)
         copy = self._copied(array)
         if copy is array:
             self._checksums[row] = _checksum(array)
@@ -50,9 +53,19 @@ class Kept:
         return self._own.get(id(value), (value, value))[1]
 
     def own(self, value: Any) -> Any:
-        """An op's input, attribute or saved value on what is kept of it: arrays the user might write into."""
+        """An op's input, attribute or saved value on what is kept of it: arrays the user might write into.
+
+        One that the user has written into since it was last used is kept once more, as it is now.
+        """
         if isinstance(value, np.ndarray):
-            return self._own[id(value)][1] if id(value) in self._own else self._copied(value)
+            array, copy = self._own.get(id(value), (None, value))
+            if array is None:
+                return self._copied(value)
+            if is_same(array, copy):
+                return copy
+            if id(value) in self._row_of:
+                self.rewritten.add(self._row_of[id(value)])
+            return self._copied(value)
         if type(value) in (tuple, list):
             return type(value)(map(self.own, value))
         return value
@@ -64,9 +77,18 @@ class Kept:
     def is_stale(self, row: int) -> bool:
         """Whether a user wrote into the array of this row since the run used it."""
         if row in self._copies:
-            theirs, copy = self._theirs[row], self._copies[row]
-            return not bool(np.all((theirs == copy) | ((theirs != theirs) & (copy != copy))))
+            return not is_same(self._theirs[row], self._copies[row])
         return row in self._checksums and _checksum(self._theirs[row]) != self._checksums[row]
+
+
+def is_same(array: Array, copy: Array) -> bool:
+    """Whether all numbers are equal; NaN is as good as NaN."""
+    if array is copy:
+        return True
+    if array.shape != copy.shape:
+        return False
+    equal = array == copy
+    return bool(equal.all()) or bool((equal | ((array != array) & (copy != copy))).all())
 
 
 def _owner(array: Array) -> Array:

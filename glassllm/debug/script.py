@@ -78,6 +78,7 @@ class Script:
         if self._recorder.runs > 1:
             notes.insert(0, f"run {run.number} of {max(self._recorder.runs, run.number)}")
         tape = run.tape(names_in(ending.frames, main.__dict__))
+        notes += _rewritten(tape)
         facts = graph_facts(tape, self.path.name)
         return tape, replace(
             facts,
@@ -200,6 +201,12 @@ class Script:
             return "what was recorded is gone"
         before = "before" if ending.is_broken else "from beginning to end"
         return f"no op was applied to a Tensor {before}"
+
+
+def _rewritten(tape: Tape) -> list[str]:
+    """Which arrays the program wrote into while the run still used them: their rows show what was used first."""
+    names = dict.fromkeys(tape.rows[row].name for row in sorted(tape.kept.rewritten))
+    return [f"written into between two uses: {' '.join(names)}; shown as first used"] if names else []
 
 
 def _stands_in(folder: Path, module: str) -> bool:

@@ -30,6 +30,23 @@ def test_what_the_program_writes_later_changes_no_gradient(record):
     assert str(run(session, "select x").focus.gradient.tolist()) == printed(facts)[0] == "[6.0, 1.0]"
 
 
+def test_what_the_program_writes_between_two_uses_is_taken_as_each_used_it(record):
+    tape, facts = record("a = x * x\nx.data[:] = 99\nb = x * x\n(a + b).sum().backward()\n")
+    session = Session(tape, facts)
+    run(session, "2 continue")
+    focus = run(session, "select x").focus
+    assert focus.value.tolist() == [1, -2]
+    assert focus.gradient.tolist() == [2 * 1 + 2 * 99, 2 * -2 + 2 * 99]
+    assert facts.notes == ("written into between two uses: x; shown as first used",)
+
+
+def test_an_optimizer_writes_between_two_runs_and_not_in_one(record):
+    _, facts = record(
+        "for _ in range(3):\n    x.grad = None\n    (x * x).sum().backward()\n    x.data -= 0.1 * x.grad\n"
+    )
+    assert facts.notes == ("run 3 of 3",)
+
+
 def test_ops_of_the_user_s_and_tensors_built_by_hand_are_recorded_and_stepped(record):
     tape, facts = record(
         "from glassllm.autograd import op\n"
