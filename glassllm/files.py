@@ -1,10 +1,12 @@
 """Strangers' files: opened, replaced and spoken of so that nothing hangs, breaks or reaches the terminal raw.
 
-A file is read only if it is a regular one, and replaced whole or not at all: the new bytes are written beside
-it, flushed to the disk, and only then take its name.
+A file is read only if it is a regular one, and JSON parsed only once it is known what that costs at most. A file
+is replaced whole or not at all: the new bytes are written beside it, flushed to the disk, and only then take its
+name.
 """
 
 import errno
+import json
 import os
 import secrets
 import shutil
@@ -16,10 +18,20 @@ from typing import Any, BinaryIO
 
 StrPath = str | os.PathLike[str]
 
+LONGEST_SHOWN = 200  # characters of a path
+JSON_COSTS = {"{": 190, "[": 90, ",": 40, ":": 30, '"': 36}
+"""What parsing makes of each sign, in bytes, at most: dicts, lists, numbers and places, values, texts and keys."""
+
 
 def printable(text: str) -> str:
     """`text` on one line, control characters, bidirectional marks and lone surrogates written as escapes."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def shown(path: StrPath) -> str:
+    """A path as messages say it: on one harmless line, and only its end where it is very long."""
+    text = os.fspath(path)
+    return printable(text if len(text) <= LONGEST_SHOWN else "…" + text[1 - LONGEST_SHOWN :])
 
 
 def brief(value: Any) -> str:
@@ -30,6 +42,21 @@ def brief(value: Any) -> str:
         return f"a {type(value).__name__}"
     text = printable(repr(value[:60] if isinstance(value, str) else value))
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def parse_json(text: str, limit: int, **options: Any) -> Any:
+    """JSON that takes at most `limit` bytes of memory besides the text itself; `options` are those of json.loads.
+
+    Raises ValueError, one line, for what may take more, is nested too deeply, or is no JSON.
+    """
+    if sum(text.count(sign) * cost for sign, cost in JSON_COSTS.items()) > limit:
+        raise ValueError("JSON of too many entries")
+    try:
+        return json.loads(text, **options)
+    except RecursionError:
+        raise ValueError("JSON that is nested too deeply") from None
+    except ValueError as error:
+        raise ValueError(f"not JSON: {error}") from None
 
 
 def open_descriptor(path: StrPath) -> int:

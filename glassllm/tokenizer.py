@@ -9,12 +9,12 @@ import json
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
+from itertools import islice
 from operator import index
-from typing import Any
 
-from glassllm.files import StrPath, brief, printable, read_text, replacing
+from glassllm.files import StrPath, brief, parse_json, read_text, replacing
 
 Pair = tuple[str, str]
 
@@ -24,11 +24,17 @@ UNKNOWN = "⁇"
 SPACE = "▁"
 NO_PAIR = ("", "")
 
-FILE_BYTES = 8 << 20
+MOST_ENTRIES = 50 << 10  # of a file; with its length this bounds what refusing the last entry takes in memory
+FILE_BYTES = 3 << 19
+JSON_BYTES = 128  # what parsing takes for each character of an alphabet, and more
 CACHED_CHUNKS = 1 << 16
 CACHED_LENGTH = 64  # characters of a chunk worth remembering
 
 _CHUNK = re.compile(f"\n|{SPACE}*[^{SPACE}\n]+|{SPACE}+")
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_MERGES = re.compile(r'"merges"\s*+:\s*+\[')
+_MERGE = re.compile(rf"\s*+(\[\s*+{_STRING}\s*+,\s*+{_STRING}\s*+\])\s*+(?:,(?=\s*+\[)|(?=\]))")
+_END = re.compile(r"\s*+\]")
 
 
 def split_chunks(text: str) -> list[str]:
@@ -106,10 +112,30 @@ def learn_merges(chunks: Mapping[str, int], limit: int) -> list[Pair]:
     return merges
 
 
-def _pair(merge: Any) -> Pair:
-    if not isinstance(merge, (list, tuple)) or len(merge) != 2 or not all(isinstance(p, str) for p in merge):
-        raise ValueError(f"a merge must be two strings, got {brief(merge)}")
-    return merge[0], merge[1]
+class _WrittenMerges:
+    """The merges in a tokenizer's JSON: where they lie is found at once, each is parsed when its turn comes."""
+
+    def __init__(self, text: str) -> None:
+        """Raise ValueError for the first that is no pair of strings."""
+        found = _MERGES.search(text)
+        self.text = text
+        self.start = self.end = found.end() if found else 0
+        self.count = 0
+        while found and (merge := _MERGE.match(text, self.end)):
+            self.end, self.count = merge.end(), self.count + 1
+        if found and not _END.match(text, self.end):
+            written = text[self.end : self.end + 60].strip()
+            raise ValueError(f"merge {self.count} must be two strings, got {brief(written)}")
+
+    @property
+    def rest(self) -> str:
+        """The JSON without them."""
+        return self.text[: self.start] + self.text[self.end :]
+
+    def __iter__(self) -> Iterator[Pair]:
+        for merge in islice(_MERGE.finditer(self.text, self.start), self.count):
+            first, second = parse_json(merge[1], FILE_BYTES)
+            yield first, second
 
 
 class Tokenizer:
@@ -118,18 +144,13 @@ class Tokenizer:
     def __init__(self, alphabet: Iterable[str], merges: Iterable[Sequence[str]]) -> None:
         """Raise ValueError for an entry that is no character, is there twice, or has unknown parts."""
         self.alphabet: tuple[str, ...] = tuple(alphabet)
-        self.merges: tuple[Pair, ...] = tuple(_pair(merge) for merge in merges)
         self._entries: list[str] = list(SPECIALS)
         self._ids: dict[str, int] = {}  # note: without the specials; text that spells one is plain text
         for character in self.alphabet:
             if not isinstance(character, str) or len(character) != 1 or "\ud800" <= character <= "\udfff":
                 raise ValueError(f"the alphabet holds {brief(character)}, which is not one character")
             self._enter(character)
-        for first, second in self.merges:
-            for part in (first, second):
-                if part not in self._ids:
-                    raise ValueError(f"the merge {brief((first, second))} joins the unknown {brief(part)}")
-            self._enter(first + second)
+        self.merges: tuple[Pair, ...] = tuple(map(self._enter_merge, merges))
         self._ranks = {pair: rank for rank, pair in enumerate(self.merges)}
         self._cache: dict[str, list[int]] = {}
 
@@ -138,6 +159,18 @@ class Tokenizer:
             raise ValueError(f"the entry {brief(entry)} is there twice")
         self._ids[entry] = len(self._entries)
         self._entries.append(entry)
+
+    def _enter_merge(self, merge: Sequence[str]) -> Pair:
+        """The pair, made of the entries themselves: they are many, and their texts are held once."""
+        if not isinstance(merge, (list, tuple)) or len(merge) != 2 or not all(isinstance(p, str) for p in merge):
+            raise ValueError(f"a merge must be two strings, got {brief(merge)}")
+        if unknown := [part for part in merge if part not in self._ids]:
+            raise ValueError(
+                f"the merge of {' and '.join(map(brief, merge))} joins the unknown {brief(unknown[0])}"
+            )
+        first, second = (self._entries[self._ids[part]] for part in merge)
+        self._enter(first + second)
+        return first, second
 
     @classmethod
     def train(cls, text: str, vocab_size: int) -> "Tokenizer":
@@ -207,27 +240,33 @@ class Tokenizer:
         return UNKNOWN if i == UNK or not 0 <= i < self.vocab_size else self._entries[i]
 
     def to_json(self) -> str:
-        """Version, alphabet and merges as one JSON object."""
+        """Version, alphabet and merges as one JSON object. ValueError where no file may be so large."""
         content = {"version": 1, "alphabet": self.alphabet, "merges": self.merges}
-        return json.dumps(content, ensure_ascii=False)
+        text = json.dumps(content, ensure_ascii=False)
+        if self.vocab_size > MOST_ENTRIES or len(text.encode()) > FILE_BYTES:
+            raise ValueError(f"the tokenizer's {self.vocab_size} entries are too many or too long to be saved")
+        return text
 
     @classmethod
-    def from_json(cls, text: str) -> "Tokenizer":
-        """Read what `to_json` writes; anything else is a ValueError of one line."""
-        try:
-            content = json.loads(text)
-        except RecursionError:
-            raise ValueError("the tokenizer is nested too deeply") from None
-        except ValueError as error:
-            raise ValueError(f"the tokenizer is not JSON: {printable(str(error))}") from None
+    def from_json(cls, text: str, most: int = MOST_ENTRIES) -> "Tokenizer":
+        """Read what `to_json` writes; anything else, and more than `most` entries, is a ValueError of one line.
+
+        What is refused costs about as much memory as the entries before its fault.
+        """
+        merges = _WrittenMerges(text)
+        content = parse_json(merges.rest, 4096 + JSON_BYTES * most)
         if not isinstance(content, dict) or set(content) != {"version", "alphabet", "merges"}:
-            raise ValueError("the tokenizer must be a JSON object of version, alphabet and merges")
+            raise ValueError("a tokenizer must be a JSON object of version, alphabet and merges")
         if content["version"] != 1 or isinstance(content["version"], bool):
             raise ValueError(f"the tokenizer's version is {brief(content['version'])}, not 1")
         for name in ("alphabet", "merges"):
             if not isinstance(content[name], list):
                 raise ValueError(f"the tokenizer's {name} must be a list, got {brief(content[name])}")
-        return cls(content["alphabet"], content["merges"])
+        if content["merges"]:
+            raise ValueError("the tokenizer's merges are there twice")
+        if (found := len(SPECIALS) + len(content["alphabet"]) + merges.count) > most:
+            raise ValueError(f"the tokenizer has {found} entries, more than {most}")
+        return cls(content["alphabet"], merges)
 
     def save(self, path: StrPath) -> None:
         """Write the JSON, whole or not at all."""

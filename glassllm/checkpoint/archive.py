@@ -5,6 +5,7 @@ to large: the zip's directory, then a member's header, and data only once every 
 by a pattern, never evaluated, and nothing is unpickled.
 """
 
+import codecs
 import difflib
 import io
 import itertools
@@ -23,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassllm.config import Shape
-from glassllm.files import StrPath, open_descriptor, printable, replacing
+from glassllm.files import StrPath, open_descriptor, printable, replacing, shown
 
 Array = NDArray[Any]
 
@@ -52,7 +53,7 @@ class CheckpointError(ValueError):
         self.remedy = printable(remedy)
 
     def __str__(self) -> str:
-        return f"{printable(self.path)}: {self.fault}; {self.remedy}"
+        return f"{shown(self.path)}: {self.fault}; {self.remedy}"
 
 
 def opening_error(path: StrPath, error: OSError | ValueError) -> CheckpointError:
@@ -75,7 +76,7 @@ def _nearest_name(path: StrPath) -> str:
         with os.scandir(folder or ".") as entries:
             names = [entry.name for entry in itertools.islice(entries, 2000)]
     except OSError:
-        return f"there is no folder {folder}"
+        return f"there is no folder {shown(folder)}"
     nearest = difflib.get_close_matches(name, names, n=1)
     return f"did you mean {nearest[0]}?" if nearest else "check the name"
 
@@ -261,6 +262,11 @@ class Archive:
                 left -= len(chunk)
                 yield chunk
 
+    def pieces(self, name: str) -> Iterator[Array]:
+        """The numbers of one array as the file has them, in flat pieces that are not kept."""
+        for chunk in self._data(name):
+            yield np.frombuffer(chunk, self.header(name).dtype)
+
     def verify(self, name: str) -> None:
         """Read one array through and keep nothing, so that refusing a damaged file costs no memory."""
         for _ in self._data(name):
@@ -291,7 +297,7 @@ class Archive:
             raise self.fault(f"'{name}' has {header.nbytes // 4} characters, more than {limit}", "shorten it")
         codec = "utf-32-le" if header.dtype.newbyteorder("<") == header.dtype else "utf-32-be"
         with self._reading(f"'{name}'"):
-            return str(b"".join(self._data(name)), codec).rstrip("\0")
+            return "".join(codecs.iterdecode(self._data(name), codec)).rstrip("\0")
 
 
 def write_npz(path: StrPath, arrays: Mapping[str, Array]) -> None:

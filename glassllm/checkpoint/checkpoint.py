@@ -15,15 +15,16 @@ import numpy as np
 
 from glassllm.checkpoint.archive import COPY_AGAIN, Archive, Array, CheckpointError, opening_error, write_npz
 from glassllm.config import JSON_BYTES, Config, Shape
-from glassllm.files import StrPath, read_text
-from glassllm.tokenizer import FILE_BYTES, Tokenizer
+from glassllm.files import StrPath, parse_json, read_text
+from glassllm.tokenizer import FILE_BYTES, MOST_ENTRIES, Tokenizer
 
 CONFIG, TOKENIZER, META, SAMPLE = "__config__", "__tokenizer__", "__meta__", "__sample__"
 
 LIMIT_BYTES = 4 << 30
 META_CHARACTERS = 512 << 10
-ENTRY_CHARACTERS = 128  # of a tokenizer's JSON for each entry, about ten times what real ones take
-SAMPLE_BYTES = 1 << 20
+META_BYTES = 2 << 20  # that parsing it may take
+ENTRY_CHARACTERS = 128  # of a tokenizer's JSON for each entry, about six times what real ones take
+SAMPLE_IDS = 1 << 17
 GIB = 1 << 30
 SAVE_AGAIN = "save the model again with GlassLM.save"
 
@@ -51,11 +52,14 @@ def read_checkpoint(archive: Archive, limit_bytes: int = LIMIT_BYTES) -> Checkpo
     config = read_config(archive, limit_bytes)
     shapes = config.parameter_shapes()
     check_weights(archive, shapes, limit_bytes)
-    tokenizer = _read_tokenizer(archive, config)
     meta = _read_meta(archive)
     sample = _read_sample(archive, config)
+    _read_tokenizer(
+        archive, config
+    )  # a bad one is refused before the weights are read through, a good one not held
     for name in shapes:
         archive.verify(name)
+    tokenizer = _read_tokenizer(archive, config)
     weights = {name: archive.read(name) for name in shapes}
     warnings = [*_extra_members(archive, shapes), *_unnamed_ids(tokenizer, config)]
     return Checkpoint(config, weights, tokenizer, meta, sample, tuple(warnings))
@@ -108,23 +112,18 @@ def _is_float(dtype: np.dtype[Any]) -> bool:
 def _read_tokenizer(archive: Archive, config: Config) -> Tokenizer | None:
     path = archive.path
     limit = min(FILE_BYTES, 4096 + ENTRY_CHARACTERS * config.vocab_size)
+    most = min(MOST_ENTRIES, config.vocab_size)
     try:
         if TOKENIZER in archive:
-            tokenizer = Tokenizer.from_json(archive.text(TOKENIZER, limit))
-        elif (path := tokenizer_path(archive.path)).exists():
-            tokenizer = Tokenizer.from_json(read_text(path, limit))
-        else:
-            return None
+            return Tokenizer.from_json(archive.text(TOKENIZER, limit), most)
+        path = tokenizer_path(archive.path)
+        return Tokenizer.from_json(read_text(path, limit), most) if path.exists() else None
     except CheckpointError:
         raise
     except OSError as error:
         raise opening_error(path, error) from None
     except ValueError as error:
-        raise CheckpointError(path, f"bad tokenizer: {error}", "save the tokenizer again") from None
-    if tokenizer.vocab_size > config.vocab_size:
-        sizes = f"the tokenizer has {tokenizer.vocab_size} entries, the model {config.vocab_size}"
-        raise CheckpointError(path, sizes, "use the tokenizer it was trained with")
-    return tokenizer
+        raise CheckpointError(path, f"bad tokenizer: {error}", "use the one it was trained with") from None
 
 
 def tokenizer_path(path: StrPath) -> Path:
@@ -136,11 +135,11 @@ def _read_meta(archive: Archive) -> dict[str, Any]:
     if META not in archive:
         return {}
     try:
-        meta = json.loads(archive.text(META, META_CHARACTERS))
+        meta = parse_json(archive.text(META, META_CHARACTERS), META_BYTES)
     except CheckpointError:
         raise
-    except (ValueError, RecursionError):
-        raise archive.fault(f"{META} is not JSON", SAVE_AGAIN) from None
+    except ValueError as error:
+        raise archive.fault(f"bad {META}: {error}", SAVE_AGAIN) from None
     if not isinstance(meta, dict):
         raise archive.fault(f"{META} must be a JSON object", SAVE_AGAIN)
     return meta
@@ -151,7 +150,7 @@ def _read_sample(archive: Archive, config: Config) -> Array | None:
         return None
     header = archive.header(SAMPLE)
     is_row = header.shape[:-1] in ((), (1,)) and header.shape != ()
-    if header.dtype.kind not in "iu" or not is_row or not 0 < header.nbytes <= SAMPLE_BYTES:
+    if header.dtype.kind not in "iu" or not is_row or not 0 < header.count <= SAMPLE_IDS:
         found = f"{header.dtype} of shape {header.shape}"
         raise archive.fault(f"{SAMPLE} must be one row of integers, got {found}", SAVE_AGAIN)
     ids = archive.read(SAMPLE).reshape(-1)

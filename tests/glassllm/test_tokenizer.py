@@ -2,6 +2,8 @@
 
 import json
 import os
+import time
+import tracemalloc
 import unicodedata
 from collections import Counter
 from itertools import pairwise
@@ -13,7 +15,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glassllm.tokenizer import SPECIALS, Pair, Tokenizer, learn_merges, split_chunks, texts
+from glassllm.tokenizer import (
+    FILE_BYTES,
+    MOST_ENTRIES,
+    SPECIALS,
+    Pair,
+    Tokenizer,
+    learn_merges,
+    split_chunks,
+    texts,
+)
 
 STORY = "the cat saw the hat.\n  the hat saw that\tcat, and that was that.\n\nAção é ação — the end. "
 TOKENIZER = Tokenizer.train(STORY, 50)
@@ -158,8 +169,10 @@ def document(**changes: Any) -> str:
 
 BAD_JSON = {
     "empty": ("not JSON", ""),
-    "cut": ("not JSON", document()[:-3]),
-    "deep": ("deep", "[" * 100_000),
+    "cut": ("merge 0 must be two strings", document()[:-3]),
+    "cut early": ("not JSON", document()[:30]),
+    "deep": ("deep", "[" * 5_000),
+    "very deep": ("JSON of too many entries", "[" * 100_000),
     "digits": ("not JSON", document(version=0).replace("0", "9" * 5000)),
     "list": ("object", "[]"),
     "missing": ("object", '{"version": 1, "alphabet": []}'),
@@ -176,6 +189,10 @@ BAD_JSON = {
     "merge of one": ("two strings", document(merges=[["a"]])),
     "merge text": ("two strings", document(merges=["ab"])),
     "merge numbers": ("two strings", document(merges=[[1, 2]])),
+    "merge of three": ("two strings", document(merges=[["a", "b", "c"]])),
+    "merge behind a comma": ("two strings", document().replace("]]", "],]")),
+    "merge of no JSON": ("not JSON: Invalid", document().replace('["a", "b"]]', r'["\q", "b"]]')),
+    "merges twice": ("merges are there twice", document().replace("}", ', "merges": [["a", "b"]]}')),
     "merge unknown": ("unknown 'c'", document(merges=[["a", "c"]])),
     "merge of nothing": ("unknown ''", document(merges=[["", "a"]])),
     "merge too early": ("unknown 'ab'", document(merges=[["ab", "a"], ["a", "b"]])),
@@ -194,14 +211,71 @@ def test_bad_json_is_one_line(name: str, tmp_path: Path) -> None:
     assert str(fault.value).isprintable() and len(str(fault.value)) < 200
 
 
+def in_full(merges: list[list[str]], alphabet: str = "".join(map(chr, range(0x1F600, 0x1F640)))) -> str:
+    """The JSON of a tokenizer, written as short as may be."""
+    content = {"version": 1, "alphabet": list(alphabet), "merges": merges}
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+
+
+def most_merges(last: list[str]) -> list[list[str]]:
+    """As many different merges of characters that take the most memory as a file may hold, and then `last`."""
+    faces = [chr(0x1F600 + i) for i in range(64)]
+    pairs = [[a, b] for a in faces for b in faces]
+    joined = ["".join(pair) for pair in pairs[:800]]
+    count = MOST_ENTRIES - len(SPECIALS) - len(faces) - 1
+    pairs += [[a, b] for a in joined for b in faces]
+    return [*pairs[:count], last]
+
+
+COSTLY = {
+    "its last merge": ("joins the unknown 'zz'", in_full(most_merges(["zz", "a"]))),
+    "one merge too many": ("more than 51200", in_full([*most_merges(["😀😀", "😀😀"]), ["😀", "a"]])),
+    "a million merges": ("longer than", in_full([["a", "b"]] * 10**6)),
+    "many merges that are none": ("merge 90000 must be two strings", in_full([["a", "b"]] * 90_000 + [["a"]])),
+    "a long merge": ("joins the unknown 'aaa", in_full([["😀", "a" * 10**6]])),
+    "its last character": ("'ab', which is not", in_full([], "".join(map(chr, range(0x20000, 0x2C000)))).replace(
+        "]", ',"ab"]', 1)),
+    "many lists": ("JSON of too many entries", "[[]," * 300_000),
+    "many objects": ("JSON of too many entries", '{"a":' * 200_000),
+    "a claim only": ("merge 0 must be two strings", in_full([], "ab").replace("[]", "[" + "[]," * 300_000)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COSTLY)
+def test_refusing_what_claims_to_be_large_costs_little(name: str, tmp_path: Path) -> None:
+    words, text = COSTLY[name]
+    path = tmp_path / "t.json"
+    path.write_text(text, "utf-8")
+    start = time.perf_counter()
+    with pytest.raises(ValueError, match=words):
+        Tokenizer.load(path)
+    assert time.perf_counter() - start < 2
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=words):
+            Tokenizer.load(path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 20e6
+
+
+def test_the_largest_tokenizer_comes_back() -> None:
+    tokenizer = Tokenizer(map(chr, range(0x1F600, 0x1F640)), most_merges(["😀😀", "😀😀"]))
+    assert tokenizer.vocab_size == MOST_ENTRIES
+    assert Tokenizer.from_json(tokenizer.to_json()).merges == tokenizer.merges
+    with pytest.raises(ValueError, match="51201 entries are too many"):
+        Tokenizer([*tokenizer.alphabet, "a"], tokenizer.merges).to_json()
+
+
 def test_files_that_are_no_text(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     path.write_bytes(b'{"version": \xff')
     with pytest.raises(ValueError, match="not UTF-8"):
         Tokenizer.load(path)
     with path.open("wb") as file:
-        file.truncate((8 << 20) + 1)
-    with pytest.raises(ValueError, match="longer than 8388608 bytes"):
+        file.truncate(FILE_BYTES + 1)
+    with pytest.raises(ValueError, match=f"longer than {FILE_BYTES} bytes"):
         Tokenizer.load(path)
     with pytest.raises(OSError, match="folder"):
         Tokenizer.load(tmp_path)
