@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import accumulate, pairwise
 
 from rich.segment import Segment
 from rich.style import Style
@@ -23,10 +24,15 @@ class WithoutColor(LineFilter):
 
 
 class InAscii(LineFilter):
-    """Writes one ASCII sign for each cell."""
+    """Writes one ASCII sign for each cell; an ellipsis may take the blanks of the segment behind it."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        return [Segment(in_signs(text), style, control) for text, style, control in segments]
+        line = in_signs("".join(text for text, _, _ in segments))
+        ends = accumulate((len(in_signs(text)) for text, _, _ in segments), initial=0)
+        return [
+            Segment(line[start:end], style, control)
+            for (start, end), (_, style, control) in zip(pairwise(ends), segments, strict=True)
+        ]
 
 
 class Dimmed(LineFilter):

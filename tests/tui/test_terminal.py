@@ -73,6 +73,14 @@ def test_without_colour_what_was_painted_is_reversed():
 def test_ascii_and_dim_leave_the_rest_alone():
     style = Style(color="red")
     assert filtered(InAscii(), "╭─▸ é", style) == Segment("+-+ ?", style)
+    line = [Segment("for words…", style), Segment("   ", None), Segment("漢so…", style), Segment("v", None)]
+    written = InAscii().apply(line, Color(0, 0, 0))
+    assert written == [
+        Segment("for words.", style),
+        Segment(".. ", None),
+        Segment("??so$", style),
+        Segment("v", None),
+    ]
     assert filtered(Dimmed(), "x", style).style == style + Style(dim=True)
     assert filtered(Dimmed(), "x", None).style == Style(dim=True)
     assert filtered(WithoutColor(), "x", None).style is None

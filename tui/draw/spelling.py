@@ -34,6 +34,9 @@ RAISED = dict(zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹ᵀᵖˣⁿᵃᵗ", "-012345678
 LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉ᵢⱼₖₘₙ", "0123456789ijkmn", strict=True))
 SCRIPTS = re.compile(f"(Σ?)([{''.join(LOWERED)}]+)|([{''.join(RAISED)}]+)")
 
+SAID = re.compile(r"(\w*ing|^\d+)…(?!\S)|(?<=\s)…")
+"""An ellipsis that says that something goes on or was left out; others say that the text was cut in that cell."""
+
 
 @lru_cache(4096)
 def spelled(text: str, is_fault: bool = False) -> str:
@@ -43,7 +46,7 @@ def spelled(text: str, is_fault: bool = False) -> str:
     """
     if is_fault:
         text = text.replace("×", "N")
-    text = text.replace("ing…", "ing...")  # something goes on; elsewhere something was cut off
+    text = SAID.sub(r"\1...", text)
     return "".join(WORDS.get(sign) or _escaped(sign) for sign in SCRIPTS.sub(_script, text))
 
 
@@ -62,8 +65,8 @@ def _escaped(sign: str) -> str:
 
 
 def in_signs(text: str) -> str:
-    """The text with as many cells, each an ASCII sign; `?` for what has none."""
-    return text if text.isascii() else "".join(_sign(sign) for sign in text)
+    """The text with as many cells, each an ASCII sign; `?` for what has none. An ellipsis takes two blanks."""
+    return text if text.isascii() else "".join(_sign(sign) for sign in text.replace("…  ", "..."))
 
 
 @lru_cache(4096)

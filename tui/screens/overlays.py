@@ -88,6 +88,10 @@ class Overlays(Screen[None]):
     def action_palette(self) -> None:
         self.app.action_command_palette()
 
+    def action_refuse(self, why: str) -> None:
+        """Say why a line can't be done."""
+        self.say((("✗ ", "stop"), (why, "text")))
+
     def action_export(self) -> None:
         from tui.dump import export
 

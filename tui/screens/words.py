@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+MOST_SHOWN = 40  # characters of what is refused
 ALIASES = {"q": "quit", "w": "export"}
 
 
@@ -14,8 +15,14 @@ class Word(NamedTuple):
     arguments: str = ""
 
     def call(self, rest: str) -> str:
-        """Textual's spelling of the call; what stands behind a word that takes nothing is left out."""
-        return f"{self.name}({rest!r})" if self.arguments else f"{self.name}()"
+        """The call as Textual spells it; of a refusal, where something stands behind a word that takes nothing."""
+        if self.arguments:
+            return f"{self.name}({rest!r})"
+        return f"refuse({self._why_not(rest)!r})" if rest else f"{self.name}()"
+
+    def _why_not(self, rest: str) -> str:
+        shown = rest if len(rest) <= MOST_SHOWN else f"{rest[: MOST_SHOWN - 1]}…"
+        return f"{self.name} takes nothing behind it, not {shown!r}"
 
 
 def _table(*words: Word) -> dict[str, Word]:

@@ -31,6 +31,12 @@ from tui.draw.text import Span, row_width, text_row
         ("γ ε θ", "gamma eps theta"),
         ("computing…", "computing..."),
         ("attn.so…", "attn.so$"),
+        ("…tn.softmax", "$tn.softmax"),
+        ("from the 11…", "from the 11$"),
+        ("12…", "12..."),
+        ("= … = +2", "= ... = +2"),
+        ("after …the", "after ...the"),
+        ("computing…   esc stops", "computing...   esc stops"),
         ("·upon", ".upon"),
         ("café", r"caf\xe9"),
         ("漢字🦊", r"\u6f22\u5b57\U0001f98a"),
@@ -51,6 +57,7 @@ def test_a_fault_is_no_product():
     [
         ("╭──┬──╮", "+--+--+"), ("│  ┃", "|  |"), ("━━▶──", "==>--"), ("┏┛┳╂", "++++"),
         ("▁▂▃▄▅▆▇█", "_.::==##"), (" ░▒▓█", " :=*#"), ("▌", "|"), ("漢é", "???"),
+        ("for commands…   ", "for commands... "), ("so… ┃", "so$ |"),
     ],
 )  # fmt: skip
 def test_signs(text, expected):

@@ -224,3 +224,17 @@ async def test_words_of_the_screens_own(sample):
         await press(pilot, "escape")
         await enter(pilot, ":q")
         await wait_for(pilot, lambda: pilot.app.return_code == 0, "the end")
+
+
+@pytest.mark.parametrize("word", [*(name for name, word in DEBUGGING.items() if not word.arguments), "q"])
+async def test_a_word_that_takes_nothing_says_so_and_does_nothing(sample, word):
+    async with started(sample, (80, 24)) as pilot:
+        before = text(pilot)
+        await enter(pilot, f":{word} it's now")
+        assert row(pilot, -2).startswith(
+            f' ✗ {"quit" if word == "q" else word} takes nothing behind it, not "it\'s now"'
+        )
+        assert pilot.app.is_running and pilot.app.screen is pilot.app.debugger
+        assert [a for a, b in zip(before.splitlines(), text(pilot).splitlines(), strict=True) if a != b] == [
+            before.splitlines()[-2]
+        ]
