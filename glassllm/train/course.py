@@ -41,47 +41,59 @@ class Course:
         trainer, run = self.trainer, self.trainer.run()
         self.is_held = False
         try:
-            yield from self.sampling()
+            yield from self._sampling()
             while not self.is_held and (trainer.step < goal or trainer.owes_validation):
                 if next(run, trainer) is trainer:
                     break
                 self.history.keep()
                 yield None
-                yield from self.sampling()
+                yield from self._sampling()
                 if self.autosave.is_due and not trainer.owes_validation:
                     yield from self.autosave.saving(trainer.state())
         finally:
             self.is_held = True
-        if trainer.is_done:
-            yield from self.saving()
+        yield from self._ending()
 
     def validating(self) -> Iterator[Progress | None]:
         """Measure validation behind the newest step, a batch a slice, and write a sample.
 
         ValueError before the first step, and without a text for it.
         """
+        self.trainer.ask_validation()
+        yield from self._measuring()
+        yield from self._ending()
+
+    def _measuring(self) -> Iterator[Progress | None]:
+        """What is owed of validation, and the sample that goes with it."""
         trainer, done = self.trainer, 0
-        trainer.ask_validation()
         while trainer.owes_validation:
             trainer.measure()
             done += 1
             yield done, EVALUATION_BATCHES
-        yield from self.sampling()
+        yield from self._sampling()
 
-    def sampling(self) -> Iterator[None]:
+    def _ending(self) -> Iterator[Progress | None]:
+        """A run whose steps are all taken is saved."""
+        if self.trainer.is_done and self.checkpoint != self.trainer.step:
+            yield from self.saving()
+
+    def _sampling(self) -> Iterator[None]:
         """Write the sample that the validation of these weights calls for, where there is none yet."""
         trainer, step = self.trainer, self.trainer.validated
-        if 0 < step == trainer.step and (self.sample is None or self.sample.step != step):
-            self.sample = yield from writing_sample(trainer.frozen(), self._beginning, step)
+        if 0 < step == trainer.step and self._is_news(step):
+            sample = yield from writing_sample(trainer.frozen(), self._beginning, step)
+            if self._is_news(step):  # another of these may have been quicker
+                self.sample = sample
+
+    def _is_news(self, step: int) -> bool:
+        return self.sample is None or self.sample.step < step
 
     def saving(self) -> Iterator[Progress | None]:
         """Write the run, to go on with, and the model, both as they are now. CheckpointError where that fails."""
-        trainer = self.trainer
-        while trainer.owes_validation:
-            trainer.measure()
-            yield None
-        step, model = trainer.step, trainer.writing_model(self.file)
-        yield from self.autosave.saving(trainer.state())
+        while self.trainer.owes_validation:
+            yield from self._measuring()
+        step, model = self.trainer.step, self.trainer.writing_model(self.file)
+        yield from self.autosave.saving(self.trainer.state())
         if self.autosave.fault is not None:
             raise self.autosave.fault
         yield from model
