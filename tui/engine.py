@@ -129,6 +129,13 @@ class Engine:
                 if self._withdraw(task):
                     self._put(task)
 
+    def cancel_commands(self) -> None:
+        """Stop the command that runs, and those that wait for it: they build on what it would have done."""
+        with self._changed:
+            for task in tuple(self._alive.values()):
+                if task.is_command:
+                    self.cancel(task.request)
+
     def pause(self, request: Request) -> None:
         """Give this job no further slice. A command is not paused: the next ones build on it."""
         with self._changed:

@@ -198,7 +198,7 @@ class Actions(Overlays):
         if self.pace.is_playing:
             self.action_play()
         elif self._asked is not None and not self.engine.activity.is_idle:
-            self.engine.cancel(self._asked)
+            self.engine.cancel_commands()
         elif self.is_enlarged:
             self.action_enlarge()
         elif self.panel != "events":

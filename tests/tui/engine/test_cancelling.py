@@ -110,6 +110,17 @@ def test_what_waits_is_cancelled_without_ever_beginning(desk: Desk) -> None:
     assert len([m for m in desk.inbox.of(job) if isinstance(m, JobCancelled)]) == 1
 
 
+def test_the_command_that_runs_is_cancelled_with_those_behind_it_and_no_job(desk: Desk) -> None:
+    begun, ran = threading.Event(), []
+    running = desk.engine.command("say", lambda session: endless(begun))
+    assert begun.wait(PATIENCE)
+    waiting = desk.engine.command("say", lambda session: ran.append("command"))
+    job = desk.engine.submit(lambda: ran.append("job"), "job")
+    desk.engine.cancel_commands()
+    assert [type(desk.end_of(r)) for r in (running, waiting, job)] == [JobCancelled, JobCancelled, JobDone]
+    assert ran == ["job"]
+
+
 def test_cancelling_what_has_ended_does_nothing(desk: Desk) -> None:
     request = desk.engine.submit(lambda: 7, "job")
     assert desk.end_of(request).result == 7
