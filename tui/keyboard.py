@@ -8,11 +8,15 @@ import os
 import re
 import select
 from codecs import getincrementaldecoder
+from functools import lru_cache
 from typing import Any
 
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
+from textual._keyboard_protocol import FUNCTIONAL_KEYS
 from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Key
 from textual.messages import ExitApp
 
 from .descriptors import terminal
@@ -20,6 +24,10 @@ from .descriptors import terminal
 START, END = "\x1b[200~", "\x1b[201~"
 """What a terminal puts around pasted text."""
 ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|[\]P_^X][^\x07\x1b]*(\x07|\x1b\\)?|[ -/]*[0-~])?")
+CONTROL_SEQUENCE = re.compile(r"\x1b\[(?![\[M])[0-?]*[ -/]*[@-~]")
+"""A whole one; what begins as keys of the Linux console or old reports of the mouse do is longer."""
+FUNCTION_KEY = re.compile(r"\x1b\[(\d*)[\d:;]*([~A-S])")
+"""Its number and what it ends in."""
 CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 MOST_READ = 1 << 12
 PATIENCE = 0.1  # seconds between two looks whether to end
@@ -28,6 +36,32 @@ PATIENCE = 0.1  # seconds between two looks whether to end
 def plain(text: str) -> str:
     """The text without escape codes and control characters; lines and tabs stay."""
     return CONTROLS.sub("", ESCAPES.sub("", text))
+
+
+def understood(text: str) -> str:
+    """Keys without the control sequences that mean nothing to Textual, which would take each letter for a key.
+
+    Only what has come whole and at once is left out: neither an escape key nor what is typed after it waits.
+    """
+    return CONTROL_SEQUENCE.sub(lambda found: found[0] if is_known(found[0]) else "", text)
+
+
+@lru_cache(256)
+def is_known(sequence: str) -> bool:
+    """Whether Textual's parser makes of a sequence what it means.
+
+    It takes the number of a function key it does not know for a letter, and ends at some numbers.
+    """
+    if sequence in (START, END):
+        return True
+    try:
+        made = list(XTermParser().feed(sequence))
+    except (ValueError, OverflowError):
+        return False
+    numbered = FUNCTION_KEY.fullmatch(sequence)
+    if numbered is None or sequence in ANSI_SEQUENCES_KEYS or not any(isinstance(each, Key) for each in made):
+        return bool(made)
+    return f"{numbered[1] or 1}{numbered[2]}" in FUNCTIONAL_KEYS
 
 
 class Intake:
@@ -78,7 +112,7 @@ class TerminalDriver(LinuxDriver):
                 if not data:
                     self.send_message(ExitApp())
                     return
-                if text := intake.take(data):  # an empty one would be the parser's end
+                if text := understood(intake.take(data)):  # an empty one would be the parser's end
                     for message in parser.feed(text):
                         self.process_message(message)
             for message in parser.tick():

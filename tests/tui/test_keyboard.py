@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tui.pseudo_terminal import terminal
-from tui.keyboard import END, START, Intake, plain
+from tui.keyboard import END, START, Intake, plain, understood
 
 
 def pasted(text: str) -> bytes:
@@ -51,6 +51,50 @@ def test_bytes_that_are_no_text_are_replaced():
     assert taken(b"\xc3", b"\xa4") == "ä"
 
 
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        "\x1b[99~",
+        "\x1b[?1;2c",
+        "\x1b[>41;330;0c",
+        "\x1b[0n",
+        "\x1b[4;2;7Z",
+        "\x1b[9999999999;1u",
+        "\x1b[1 q",
+        "\x1b[113~",
+        "\x1b[100;5~",
+    ],
+)
+def test_a_sequence_that_means_nothing_is_no_key(unknown):
+    assert understood(unknown) == ""
+    assert understood(f"n\x1b[A{unknown}s\x1b") == "n\x1b[As\x1b"
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        *(
+            "n",
+            "\x1b",
+            "\x1b\x1b",
+            "\x1bn",
+            "\x1bOP",
+            "\x1bOqq",
+            "\x1b[",
+            "\x1b[9",
+            "\x1b[A",
+            "\x1b[1;5C",
+            "\x1b[3~",
+        ),
+        *("\x1b[15~", "\x1b[24;2~", "\x1b[57;5u", "\x1b[[A", "\x1b[Z", "\x1b[I", "\x1b[O", "\x1b[97;5u"),
+        *("\x1b[<0;3;4M", "\x1b[<0;3;4m", "\x1b[M abc", "\x1b[12;5R", "\x1b[?2026;1$y"),
+        *("\x1b[48;24;80;480;800t", f"{START}[99~{END}"),
+    ],
+)
+def test_keys_and_reports_that_mean_something_stay(keys):
+    assert understood(keys) == keys
+
+
 @given(st.binary(max_size=60) | st.text(max_size=20).map(pasted), st.integers(0, 60))
 def test_where_a_piece_ends_makes_no_difference(data, cut):
     assert taken(data) == taken(data[:cut], data[cut:])
@@ -61,6 +105,8 @@ def test_the_program_goes_on_after_any_bytes_and_pasted_text_is_no_key(sample):
         at.await_written(b"all keys")
         before = at.send(b"\xff\xfe\x00\x1b[M\xff\xff\xff\x1b[<0;999;999M" + pasted("a \x1b[31mq q\nq") + b"n")
         at.await_written(b"computed from", before)
+        before = at.send(b"\x1b[99~\x1b[?1;2cn")
+        at.await_written(b"attn.q reshape", before)
         before = at.send(b":" + pasted("text a \x1b[31mfox\x1b[0m named Pip\n") + b"\r")
         at.await_written(b"ran again", before)
         assert at.quit() == 0
