@@ -22,7 +22,7 @@ LAYOUT = """
     glassllm.debug.recording glassllm.debug.selecting glassllm.debug.gradients glassllm.debug.commands
     glassllm.debug.desk glassllm.debug.opening glassllm.debug.report tui tui.usage tui.log tui.draw tui.filters
     tui.settings tui.terminal tui.chrome tui.graph_layout tui.keys tui.messages tui.task tui.engine tui.widgets
-    tui.dump tui.screens tui.app tui.scripted tui.report tui.headless tui.cli tui.breakpoint
+    tui.dump tui.screens tui.opening tui.app tui.scripted tui.report tui.headless tui.cli tui.breakpoint
 """
 ORDER = LAYOUT.split()
 """A module imports from its own entry and those before it. An entry stands for all below it that have none."""

@@ -1,7 +1,6 @@
 """The application: one engine thread behind, one screen in front, and messages between them."""
 
 import asyncio
-import gc
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,6 +21,7 @@ from .draw.colors import Colors, Theme
 from .engine import NEWS_INTERVAL, Engine
 from .filters import filters_for
 from .messages import EngineFailed, JobCancelled, JobDone, JobProgress, Request, SnapshotReady
+from .opening import opening, perform
 from .screens.fault import FaultScreen, ProgramFaultScreen
 from .screens.leave import LeaveScreen
 from .screens.loading import LoadingScreen
@@ -34,8 +34,7 @@ from .usage import INTERRUPTED
 
 if TYPE_CHECKING:
     from glassllm.debug.script import Script
-    from glassllm.debug.session import Session
-    from glassllm.debug.snapshot import Snapshot
+    from glassllm.debug.snapshot import Said, Snapshot
 
     from .screens.debug import DebugScreen
 
@@ -43,27 +42,8 @@ USER_FAULTS = ("CommandError", "CheckpointError")
 """Exceptions whose text is meant for the person at the keys; all others are failures of ours."""
 
 STATISTICS = "statistics"
-COLLECTED = (5_000, 10, 20)
-"""How often garbage is looked for: more seldom than Python does, as a frame leaves much behind and few cycles."""
 TO_DEBUG = "debug "
 """How requests are named that open something from another screen in the debugger."""
-
-
-def perform(session: "Session", request: Request) -> object:
-    """Run one command on the session; on the engine thread."""
-    from glassllm.debug.commands import perform as run
-
-    return run(session, request.name, *request.args, count=request.count)
-
-
-def opening(build: Callable[[], object]) -> Generator[object, None, object]:
-    """Build a session and get it ready for its first snapshot; on the engine thread."""
-    outcome = build()
-    session: Any = (yield from outcome) if isinstance(outcome, Generator) else outcome
-    yield from session.preparing()
-    gc.freeze()  # what is there by now stays; looking it through for garbage would hold up frames
-    gc.set_threshold(*COLLECTED)
-    return session
 
 
 class GlassApp(App[None]):
@@ -109,6 +89,7 @@ class GlassApp(App[None]):
         self._debugger: DebugScreen | None = None
         self.rooms = Rooms(self.palette, path.name, self.engine, corpus, folder)
         self._endings: Endings | None = None  # none in a test's loop
+        self._then: tuple[Request, Callable[[DebugScreen], None]] | None = None  # once that is shown
         self._version = 0
         self._counted: object = None  # the rows of the recording whose statistics were asked for last
 
@@ -230,9 +211,15 @@ class GlassApp(App[None]):
             await self.switch_screen(shown)
             shown.lay_out()
 
-    def open_run(self, make: Callable[[], Any], name: str, lines: Sequence[str] = ()) -> None:
+    def open_run(
+        self,
+        make: Callable[[], Any],
+        name: str,
+        lines: Sequence[str] = (),
+        then: "Callable[[DebugScreen], None] | None" = None,
+    ) -> Request:
         """Record the run that `make` gives on the engine thread, do these commands on it, and show it in the
-        debugger; it can be gone back to by its name."""
+        debugger, which `then` is called with; it can be gone back to by its name."""
 
         def build() -> Generator[object, None, object]:
             from glassllm.debug.commands import perform as run
@@ -240,7 +227,8 @@ class GlassApp(App[None]):
 
             from .screens.bench import keep
 
-            made = make()
+            found = make()
+            made = replace(found, name=f"{found.name} {name}")
             tape, facts = made.record()
             session = Session(tape, facts, made)
             yield from opening(lambda: session)
@@ -249,7 +237,9 @@ class GlassApp(App[None]):
             keep(self.engine, name, session)
             return session
 
-        self.engine.open(build, f"{TO_DEBUG}{name}")
+        asked = self.engine.open(build, f"{TO_DEBUG}{name}")
+        self._then = None if then is None else (asked, then)
+        return asked
 
     async def on_snapshot_ready(self, message: SnapshotReady) -> None:
         if not self._version:
@@ -262,6 +252,8 @@ class GlassApp(App[None]):
             self.debugger.answered(message.request)
             if message.request is not None and message.request.name.startswith(TO_DEBUG):
                 await self.show_screen("debug")
+                if self._then is not None and self._then[0] == message.request:
+                    self._then[1](self.debugger)
 
     def _meet(self, snapshot: "Snapshot") -> None:
         """Have the statistics of a new recording taken, between commands; show what ended its program."""
@@ -297,7 +289,7 @@ class GlassApp(App[None]):
             room.progress(message)
             self._say_who_works()
         elif self._version and message.job.name != STATISTICS:
-            self.debugger.progress(message)
+            (self.rooms.shown(self._top) or self.debugger).progress(message)
         elif isinstance(self._top, LoadingScreen):
             self._top.progress(message)
 
@@ -319,7 +311,13 @@ class GlassApp(App[None]):
             room.stopped(message.job)
             return
         self.debugger.answered(message.job)
-        self.debugger.say((("stopped  ", "stop"), (str(message.job), "text")))
+        self._tell((("stopped  ", "stop"), (str(message.job), "text")))
+
+    def _tell(self, said: "Said") -> None:
+        """Say how work for the debugger ended where it can be seen."""
+        shown = self.rooms.shown(self._top) or self.debugger
+        shown.status.pend("")
+        shown.say(said)
 
     def on_engine_failed(self, message: EngineFailed) -> None:
         if message.request.name == "open" and self._version == 0:
@@ -331,10 +329,7 @@ class GlassApp(App[None]):
             room.failed(message)
         if message.kind in USER_FAULTS:
             if room is None:
-                from .screens.overlays import Overlays
-
-                shown = self.screen if isinstance(self.screen, Overlays) else self.debugger
-                shown.say((("✗ ", "stop"), (message.text, "text")))
+                self._tell((("✗ ", "stop"), (message.text, "text")))
         else:
             path = log.write(f"{message.request}: {message.text}", message.details, self._log_file)
             self.push_screen(FaultScreen(self.palette, message, path))

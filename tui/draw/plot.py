@@ -13,6 +13,7 @@ DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 """The bit of each dot of a cell, by its line and column."""
 BLANK = 0x2800
 GRID = "┈"
+NOW = "┊"
 LOWEST = 1e-12  # where a logarithmic axis ends at the latest
 
 
@@ -33,6 +34,7 @@ class Plot:
         self._tokens = np.full((self.height, self.width), "", object)
         self._lines: dict[int, tuple[str, str]] = {}  # row -> glyph and token of a line across
         self._words: dict[int, tuple[int, Sequence[Span]]] = {}  # row -> column and words
+        self._now: int | None = None  # the column of a line down
 
     def _scaled(self, y: float) -> float:
         return math.log10(max(y, LOWEST)) if self._is_log else y
@@ -49,6 +51,14 @@ class Plot:
         """A line across at a value."""
         if (row := self.row_of(y)) is not None:
             self._lines[row] = (glyph, token)
+
+    def column_of(self, x: float) -> int:
+        """The column of cells where x lies."""
+        return round(min(max(x / self.end, 0), 1) * (self.width - 1))
+
+    def now(self, x: float) -> None:
+        """A line down at x, where nothing else is drawn."""
+        self._now = self.column_of(x)
 
     def add(self, xs: Array, ys: Array, token: str, begin: float = 0.0) -> None:
         """A curve, over those before; the values of one column of dots are joined, and neighbours too."""
@@ -84,9 +94,11 @@ class Plot:
         glyph, token = self._lines.get(y, (" ", "line"))
         row: list[Span] = []
         cells = slice(first, last)
-        for bits, color in zip(self._bits[y, cells].tolist(), self._tokens[y, cells].tolist(), strict=True):
-            sign = ("*" if self.palette.is_ascii else chr(BLANK + bits)) if bits else glyph
-            fg = color if bits else token
+        drawn = zip(self._bits[y, cells].tolist(), self._tokens[y, cells].tolist(), strict=True)
+        for column, (bits, color) in enumerate(drawn, first):
+            sign, fg = (NOW, "faint") if column == self._now else (glyph, token)
+            if bits:
+                sign, fg = "*" if self.palette.is_ascii else chr(BLANK + bits), color
             if row and row[-1].fg == fg:
                 row[-1] = row[-1]._replace(text=row[-1].text + sign)
             else:

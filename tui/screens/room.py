@@ -31,7 +31,7 @@ from .arrangement import Arrangement, arrange
 from .holding import holding
 from .overlays import Overlays
 from .small import small_rows
-from .words import EVERYWHERE, found
+from .words import EVERYWHERE, Word, found
 
 MOST_COUNT = 999
 DOUBLE = 2  # clicks on one place, one soon after the other
@@ -88,6 +88,8 @@ class Room(Overlays):
     """Commands that run as jobs."""
     tracks: ClassVar[bool]
     """Whether its commands build graphs."""
+    words: ClassVar[Mapping[str, Word]] = EVERYWHERE
+    """What its command line takes besides."""
 
     def __init__(self, palette: Palette, file: str, engine: Engine, keys: Sequence[Key]):
         super().__init__()
@@ -105,7 +107,7 @@ class Room(Overlays):
         self.gap = Page(palette, "bg", id="gap")
         self.status = StatusRow(palette)
         self.keys = Footer(palette, keys)
-        self.line = CommandLine(palette, self.entered, {**self.table, **EVERYWHERE})
+        self.line = CommandLine(palette, self.entered, {**self.table, **self.words})
         self.small = Page(palette, "bg", id="small")
         self._palette = palette
         self._file = file
@@ -167,7 +169,7 @@ class Room(Overlays):
             self.take(news.value)
         else:
             total = f"/{news.total}" if news.total else ""
-            self.status.pend(f"{news.job}  {news.done}{total}")
+            self.status.pend(f"{news.text or news.job}  {news.done}{total}   esc stops")
 
     def done(self, message: JobDone) -> None:
         self._answered(message.job)
@@ -203,6 +205,10 @@ class Room(Overlays):
         self.view, self.refused = view, ""
         self.say(self.saying())
         self.lay_out()
+
+    def on_screen_suspend(self) -> None:
+        """What was opened from here is shown now."""
+        self.status.pend("")
 
     # What leaving would lose
 
@@ -307,7 +313,7 @@ class Room(Overlays):
 
     async def entered(self, kind: str, text: str) -> None:
         """Do what was typed: a word of the screen's, or a command of the table."""
-        action = found(text, EVERYWHERE)
+        action = found(text, self.words)
         if action is None:
             self.do(text)
         else:

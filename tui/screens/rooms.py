@@ -29,6 +29,10 @@ class Rooms:
         """The room whose command this is: its name stands first in that of the request."""
         return self._made.get(request.name.partition(" ")[0])
 
+    def shown(self, screen: object) -> "Room | None":
+        """The room that this screen is; None for the debugger and for what lies over screens."""
+        return next((room for room in self._made.values() if room is screen), None)
+
     @property
     def unsaved(self) -> "Room | None":
         """The room that would lose something if one left now."""

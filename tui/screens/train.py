@@ -1,8 +1,8 @@
-"""The Train screen: a run on a text, its curves, and the step finished last, which the debugger opens."""
+"""The Train screen: a run on a text, its curves, what it writes, and its steps, which the debugger opens."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from glassllm.debug.desk import TRAINING, settings_line
 from glassllm.debug.snapshot import Said
@@ -11,15 +11,30 @@ from tui.draw import numbers
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span
 from tui.draw.training import page
+from tui.draw.training.updates import groups
 from tui.engine import Engine
+from tui.messages import JobDone, Request
 
 from . import bench
 from .palette import PaletteCommands
 from .room import Room, Then, bound
 from .room_keys import TRAIN_KEYS
+from .words import EVERYWHERE, Word
 
 if TYPE_CHECKING:
     from tui.app import GlassApp
+
+    from .debug import DebugScreen
+
+WORDS = EVERYWHERE | {"debug": Word("debug", "open a step in the debugger, by default the last", "[STEP]")}
+
+
+class Replay(NamedTuple):
+    """A step taken again: the run to record, and what to do before it is shown."""
+
+    name: str
+    run: Any
+    lines: tuple[str, ...]
 
 
 class TrainScreen(Room):
@@ -29,7 +44,8 @@ class TrainScreen(Room):
     COMMANDS = {PaletteCommands}
     name_of_room = "train"
     table = TRAINING
-    lasting = frozenset(("run", "step", "text", "save"))
+    words = WORDS
+    lasting = frozenset(("run", "step", "text", "save", "validate", "resume"))
     tracks = True
     view: Trained | None
 
@@ -37,9 +53,8 @@ class TrainScreen(Room):
         self, palette: Palette, file: str, engine: Engine, text: Path | None = None, folder: Path | None = None
     ):
         super().__init__(palette, file, engine, TRAIN_KEYS)
-        self.group = 0
-        self.is_log = False
-        self.tab = 0
+        self.look = page.Look()
+        self._replay: Request | None = None  # the step that was taken again last
         self._text, self._folder = text or bench.corpus_path(), folder or Path.cwd()
 
     def subject(self) -> object:
@@ -64,7 +79,7 @@ class TrainScreen(Room):
 
     def board_rows(self, width: int, height: int) -> Sequence[Row]:
         assert self.view is not None
-        return page.board(self.view, self.group, self.is_log, self.tab, width, height, self._palette)
+        return page.board(self.view, self.look, width, height, self._palette)
 
     def track_row(self, width: int) -> Row:
         assert self.view is not None
@@ -96,6 +111,10 @@ class TrainScreen(Room):
             "done": f"{view.saved_in} is written; space begins another run",
             "astray": "",
         }[view.state]
+        if view.resumable:
+            return (("‖ ", "fwd"), ("a saved run", "bright"), (f"  {view.resumable}, step ", "muted"),
+                    (numbers.count(view.resumable_step), "text"), ("; ", "muted"), ("R", "bright"),
+                    (" goes on with it, ", "muted"), ("space", "bright"), (" begins anew", "muted"))  # fmt: skip
         return (
             ("▶ " if view.state == "training" else "‖ ", "fwd"),
             (view.state, "bright"),
@@ -118,40 +137,117 @@ class TrainScreen(Room):
             self.do("look")
 
     def _is_running(self) -> bool:
+        return any(each.name == "train run" for each in self._alive())
+
+    def _alive(self) -> list[Request]:
+        """What is being worked on, or waits for its turn."""
         activity = self.engine.activity
-        return any(each is not None and each.name == "train run" for each in (activity.running, *activity.waiting))
+        return [each for each in (activity.running, *activity.waiting) if each is not None]
 
     def action_leave(self) -> None:
-        if self._is_running():
+        if self._replay in self._alive():
+            self._leave_replay()
+        elif self._is_running():
             self.do("hold")
 
     def action_move(self, by: int) -> None:
-        self.group = max(self.group + by * (self.counted() or 1), 0)
+        self._mark(self.look.here + by * (self.counted() or 1))
+
+    def _mark(self, group: int) -> None:
+        """Mark another group; the ends hold."""
+        if self.view is not None:
+            last = max(len(groups(self.view)) - 1, 0)
+            self._look_at(self.look._replace(here=max(0, min(group, last))))
+
+    def _look_at(self, look: page.Look) -> None:
+        self.look = look
         self.repaint()
 
     def action_toggle_log(self) -> None:
-        self.is_log = not self.is_log
-        self.repaint()
+        self._look_at(self.look._replace(is_log=not self.look.is_log))
 
     def action_other_pane(self) -> None:
-        self.tab = 1 - self.tab
-        self.repaint()
+        self._look_at(self.look._replace(turned=self.look.turned + 1))
 
     def action_edit_settings(self) -> None:
         if self.view is not None:
             self.action_command_line(f"set {settings_line(self.view.settings, self.view.fresh)}")
 
+    # The mouse
+
+    def pointed(self, column: int, row: int) -> None:
+        if self.view is not None:
+            self._look_at(page.pointed(self.view, self.look, *self.board.size, column, row))
+
+    def pointed_twice(self, column: int, row: int) -> None:
+        if (
+            self.view is not None
+            and page.group_at(self.view, self.look, *self.board.size, column, row) is not None
+        ):
+            self.action_open_group()
+
+    def wheel(self, by: int) -> None:
+        self._mark(self.look.here + by)
+
+    # Steps in the debugger
+
     def action_open_step(self) -> None:
-        """Take the last finished step again, and open it in the debugger."""
+        self._take_again()
+
+    def action_open_group(self) -> None:
+        """Open the last step where its gradients are final, at the marked group's first parameter."""
+        if self.view is not None and (names := groups(self.view)):
+            self._take_again(group=names[self.look.here])
+
+    def action_debug(self, words: str = "") -> None:
+        """Open a step by its number, from 1; without one the last."""
+        if words and not words.isdigit():
+            self.say((("✗ ", "stop"), (f"a step is a whole number, not {words}", "text")))
+        else:
+            self._take_again(int(words) if words else None)
+
+    def _take_again(self, number: int | None = None, group: str = "") -> None:
+        """Take a step again, and open it; what is being taken again now is left."""
         engine, file, text, folder = self.engine, self._file, self._text, self._folder
 
-        def make() -> object:
+        def again() -> Generator[object, None, Replay]:
             from glassllm.debug.replays import StepRun
             from glassllm.debug.snapshot import CommandError
 
+            training = bench.training(engine, file, text, folder)
             try:
-                return StepRun.of_step(bench.training(engine, file, text, folder).last_step, file)
+                taken = training.last_step.step + 1 if number is None else number
+                run = yield from StepRun.again(training, taken, file)
             except ValueError as error:
                 raise CommandError(str(error)) from error
+            return Replay(f"step {taken}", run, to_gradient(run.model, group) if group else ())
 
-        cast("GlassApp", self.app).open_run(make, "step")
+        self._leave_replay()
+        self._replay = engine.submit(again, "train debug", tracking=True)
+
+    def _leave_replay(self) -> None:
+        if self._replay is not None:
+            self.engine.cancel(self._replay)
+
+    def done(self, message: JobDone) -> None:
+        if isinstance(message.result, Replay):
+            self._answered(message.job)
+            name, run, lines = message.result
+            then = show_gradient if lines else None
+            self._replay = cast("GlassApp", self.app).open_run(lambda: run, name, lines, then)
+        else:
+            super().done(message)
+
+
+def show_gradient(debugger: "DebugScreen") -> None:
+    """Of what is selected, whatever was looked at before."""
+    debugger.go_to_panel(debugger.tensor)
+    debugger.tensor.show_tab("gradient")
+
+
+def to_gradient(model: Any, group: str) -> tuple[str, ...]:
+    """The commands that lead to the complete gradient of a group's first parameter."""
+    from glassllm.train.report import group_of
+
+    first = next(name for name in model.named_parameters() if group_of(name) == group)
+    return "2 continue", f"select {first}"

@@ -80,6 +80,8 @@ def facts(snapshot: Snapshot, activity: str, is_narrow: bool) -> list[list[Span]
     if activity:
         said.append([Span(activity, "muted")])
     if is_back:
+        if run.clip_factor is not None:
+            said.append(fact("clip", "none" if run.clip_factor == 1 else f"× {numbers.stat(run.clip_factor)}"))
         if not is_narrow:
             said.append(fact("visit", f"{at.place + 1}/{snapshot.tape.visit_count(at.traversal)}"))
     elif number := snapshot.tape.rows[snapshot.current].number:
@@ -124,4 +126,6 @@ class Header(Page):
         self.show([facts_row(left, facts, width, self.palette)])
 
     def draw(self, snapshot: Snapshot | None, activity: str = "") -> None:
+        """Show what was run, the file or what of it, and where in it one is."""
+        self.file = snapshot.run.name if snapshot is not None else self.file
         self.show([header_row(self.file, snapshot, activity, self.size.width, self.palette)])

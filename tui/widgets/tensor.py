@@ -192,6 +192,9 @@ class TensorPanel(Panel):
         tabs = self.state.tabs
         self._look(replace(self.state, tab=tabs[(tabs.index(self.state.tab) + by) % len(tabs)]))
 
+    def show_tab(self, tab: str) -> None:
+        self._look(replace(self.state, tab=tab))
+
     def turn_slice(self, by: int) -> None:
         """Another slice: the next index of the axes that are not drawn."""
         plane = self._page.plane if self._page else None

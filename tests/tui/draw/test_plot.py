@@ -88,3 +88,14 @@ def test_ticks_are_round(low, high, count, expected):
 def test_decades_are_the_powers_of_ten_between():
     assert decades(0.09, 11) == pytest.approx([0.1, 1, 10])
     assert decades(0.1, 10) == pytest.approx([0.1, 1, 10])
+
+
+def test_the_line_down_at_an_x_stands_where_nothing_else_does():
+    plot = Plot(9, 3, 8, 0, 1, PALETTE)
+    plot.add(np.array([4.0]), np.array([1.0]), "text")
+    plot.now(4)
+    plot.write(3, 2, [Span("words")])
+    first, second, third = drawn(plot)
+    assert first[4] not in " ┊"
+    assert second == "    ┊    "
+    assert third == "   words "

@@ -1,5 +1,7 @@
 """The left panes: loss and validation over the steps, the gradient's norm before clipping, the learning rate."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from glassllm.optim import lr_schedule
@@ -12,39 +14,66 @@ from tui.draw.pane import Pane
 from tui.draw.plot import Plot, decades, ticks
 from tui.draw.text import Row, Span, Words, segments
 
+from .tabs import title
+
 LEFT = 7  # columns for the numbers of the vertical axis
 NOTHING = np.zeros((4, 0))
+AXES = ("linear", " ‹l› ", "log")
+GUESSES_FROM = 16
+"""Rows from which there is one for what guesses cost."""
+PLOTTED_FROM = 8
+"""Rows from which the gradient's norm has an axis; below it is a row of bars."""
 
 
-def loss_pane(view: Trained, is_log: bool, width: int, height: int, palette: Palette) -> Pane:
-    pane = Pane(width, height, palette)
-    axis = [
-        Span("linear", "muted" if is_log else "text"),
-        Span(" ‹l› ", "bright"),
-        Span("log", "text" if is_log else "muted"),
+def axis_words(is_log: bool) -> list[Span]:
+    """The choice at the right of the title, the axis that is drawn in bright."""
+    linear, key, log = AXES
+    return [
+        Span(linear, "muted" if is_log else "text"),
+        Span(key, "bright"),
+        Span(log, "text" if is_log else "muted"),
     ]
-    pane.title("loss", "nats per token", axis)
+
+
+def loss_pane(view: Trained, tabs: Sequence[str], is_log: bool, width: int, height: int, palette: Palette) -> Pane:
+    pane = Pane(width, height, palette)
+    title(pane, tabs, "loss", "nats per token", axis_words(is_log), has_cursor=len(tabs) > 1)
     loss, valid = table(view, "loss"), table(view, "val_loss")
-    high = max(view.uniform * 1.02, *loss[3].tolist()) if loss.size else view.uniform * 1.02
-    high = min(high, 3 * view.uniform)
-    found = [row[2].min() for row in (loss, valid) if row.size]
-    low = min(float(min(found)) if found else 0.0, 0.8 * view.uniform)
-    low = low * 0.9 if is_log else max(0.0, low - 0.05 * (high - low))
-    low = max(low, 1e-3) if is_log else low
-    room, wide = height - 5, width - LEFT - 2
+    low, high = span_of(view, loss, valid, is_log)
+    has_guesses = height >= GUESSES_FROM
+    room, wide = height - 3 - has_guesses, width - LEFT - 2
     if room < 2 or wide < 10:
         return pane
     plot = Plot(wide, room, view.settings.steps, low, high, palette, is_log)
-    marks = ticks(low, high, max(room // 4, 2))
-    draw_axes(pane, plot, marks, [f"{mark:.3g}" for mark in marks], view.settings.steps, room)
+    draw_axes(pane, plot, *labelled(ticks(low, high, max(room // 3, 2))), view.settings.steps, room)
     if loss.size:
         plot.add(loss[0], loss[1], "muted")
+        plot.now(float(loss[0, -1]) + 1)
     if valid.size:
         plot.add(valid[0], valid[1], "pos")
     label_curves(view, loss, valid, plot)
     pane.block(LEFT, 2, plot.rows())
-    pane.words(LEFT, height - 1, guesses(view, loss, valid, width))
+    if has_guesses:
+        pane.words(LEFT, height - 1, guesses(view, loss, valid, width))
     return pane
+
+
+def span_of(view: Trained, loss: Array, valid: Array, is_log: bool) -> tuple[float, float]:
+    """The axis: from below everything seen so far to the uniform guess, or above it where the loss was."""
+    high = max(view.uniform * 1.02, *loss[3].tolist()) if loss.size else view.uniform * 1.02
+    high = min(high, 3 * view.uniform)
+    found = [row[2].min() for row in (loss, valid) if row.size]
+    low = min(float(min(found)) if found else 0.0, 0.8 * view.uniform)
+    if is_log:
+        return max(low * 0.9, 1e-3), high
+    return max(0.0, low - 0.05 * (high - low)), high
+
+
+def labelled(marks: list[float]) -> tuple[list[float], list[str]]:
+    """The marks of an axis, and all of them with as many decimals as one needs."""
+    texts = [f"{mark:.3g}" for mark in marks]
+    places = max((len(text.partition(".")[2]) for text in texts), default=0)
+    return marks, [f"{mark:.{places}f}" for mark in marks]
 
 
 def table(view: Trained, name: str) -> Array:
@@ -75,11 +104,17 @@ def label_curves(view: Trained, loss: Array, valid: Array, plot: Plot) -> None:
     wide = max(sum(len(span.text) for span in line) for line in lines)
     x, y = 2, 1
     if loss.size:
-        x = round(float(loss[0, -1]) / plot.end * (plot.width - 1)) + 3
+        x = plot.column_of(float(loss[0, -1]) + 1) + 2
         y = (plot.row_of(float(loss[1, -1])) or 0) - len(lines) - 1
     if wide >= plot.width:
         return
-    x = max(min(x, plot.width - wide), 0)
+    if x + wide > plot.width:  # no room beside the end: above or below all that is drawn there
+        x = plot.width - wide
+        first = np.searchsorted(loss[0], x / plot.width * plot.end)
+        there = loss[:, min(int(first), loss.shape[1] - 1) :]
+        y = (plot.row_of(float(there[3].max())) or 0) - len(lines)
+        if y < 0:
+            y = (plot.row_of(float(there[2].min())) or 0) + 1
     y = max(min(y, plot.height - len(lines)), 0)
     for i, line in enumerate(lines[: plot.height]):
         plot.write(x, y + i, line)
@@ -97,7 +132,8 @@ def ends(view: Trained, loss: Array, valid: Array, width: int) -> list[list[Span
     if not valid.size:
         return [train]
     best = view.best_val
-    said = f"  best {best[1]:.3f} at {numbers.count(best[0] + 1)}" if best and width >= 60 else ""
+    at = f" at {numbers.count(best[0] + 1)}" if best and width >= 60 else ""
+    said = f"  best {best[1]:.3f}{at}" if best and width >= 34 else ""
     return [[Span("val   ", "pos"), Span(f"{valid[1, -1]:.3f}", "bright", bold=True), Span(said, "muted")], train]
 
 
@@ -114,36 +150,68 @@ def guesses(view: Trained, loss: Array, valid: Array, width: int) -> Words:
 def norm_pane(view: Trained, width: int, height: int, palette: Palette) -> Pane:
     """The gradient's norm on a logarithmic axis, where it is clipped, and the learning rate below."""
     pane = Pane(width, height, palette)
-    limit = view.settings.max_norm
-    norm = table(view, "grad_norm")
+    report = view.report
     share = numbers.share(view.clipped / view.step) if view.step else ""
-    pane.title(
-        "gradient norm",
-        f"before clipping at {limit:g}",
-        [Span(f"clipped in {share} of steps" if share else "", "muted")],
-    )
-    room, wide = height - 5, width - LEFT - 2
-    values = norm[1][norm[1] > 0] if norm.size else np.zeros(0)
-    low = min([limit / 10, *values.tolist()])
-    high = max([limit * 10, *values.tolist()])
-    if room >= 2 and wide >= 10:
-        plot = Plot(wide, room, view.settings.steps, low, high, palette, is_log=True)
-        marks = decades(low, high)
-        draw_axes(pane, plot, marks, [numbers.stat(mark) for mark in marks], view.settings.steps, room)
-        plot.line(limit, "╌", "stop")
+    if height >= PLOTTED_FROM:
+        said = [Span(f"clipped in {share} of steps", "muted")] if share else []
+        pane.title("gradient norm", f"before clipping at {view.settings.max_norm:g}", said)
+        draw_norm(pane, view, height - 5)
+        rate_at = height - 2
+    else:
+        said = [] if report is None else [Span(numbers.stat(report.grad_norm), "bright", bold=True)]
+        pane.words(1, 0, [Span("gradient norm  ", "muted"), *said])
+        pane.words_right(width - 1, 0, [Span(f"clipped in {share}" if share else "", "muted")])
+        norm = table(view, "grad_norm")
         if norm.size:
-            plot.add(norm[0], norm[1], "bwd")
-        pane.block(LEFT, 2, plot.rows())
-    elif norm.size and height >= 3:
-        pane.put(LEFT + 5, 1, bars(norm[1], norm[0], view.settings.steps, wide - 5, palette, "bwd"))
-    now = numbers.stat(view.report.lr) if view.report else numbers.stat(view.settings.lr)
-    pane.words(1, height - 2, [Span("rate ", "muted"), Span(now)])
-    pane.put(LEFT + 5, height - 2, rates(view, wide - 5, palette))
-    if view.report is not None:
-        size = numbers.stat(view.report.grad_norm)
-        said = [Span("norm ", "muted"), Span(size, "bright", bold=True), Span(clipping(view), "muted")]
-        pane.words(1, height - 1, said)
+            bar_row = bars(norm[1], norm[0], view.settings.steps, width - LEFT - 2, palette, "bwd")
+            pane.put(LEFT, 1, bar_row)
+        rate_at = 2
+    rate = numbers.stat(view.settings.lr if report is None else report.lr)
+    words = [Span("learning rate", "muted"), Span(f"  {rate}")]
+    is_beside = height >= PLOTTED_FROM
+    pane.words(LEFT if is_beside else 1, rate_at, words)
+    start = LEFT + len("learning rate  .00260  ") if is_beside else LEFT
+    pane.put(start, rate_at + (not is_beside), rates(view, width - start - 2, palette))
     return pane
+
+
+def draw_norm(pane: Pane, view: Trained, room: int) -> None:
+    """The curve, the norm at which gradients are clipped, and where the norm is now."""
+    limit, norm, wide = view.settings.max_norm, table(view, "grad_norm"), pane.width - LEFT - 2
+    if room < 2 or wide < 10:
+        return
+    values = norm[1][norm[1] > 0] if norm.size else np.zeros(0)
+    low, high = min([limit / 10, *values.tolist()]), max([limit * 10, *values.tolist()])
+    plot = Plot(wide, room, view.settings.steps, low, high, pane.palette, is_log=True)
+    marks = decades(low, high)
+    draw_axes(pane, plot, marks, [numbers.stat(mark) for mark in marks], view.settings.steps, room)
+    plot.line(limit, "╌", "stop")
+    if norm.size:
+        plot.add(norm[0], norm[1], "bwd")
+    label_norm(view, plot)
+    pane.block(LEFT, 2, plot.rows())
+
+
+def label_norm(view: Trained, plot: Plot) -> None:
+    """`clip 1` above its line at the right, `now .573` where the curve ends, or near by."""
+    limit = view.settings.max_norm
+    clip = [Span(f"clip {limit:g}", "stop")]
+    at_limit = plot.row_of(limit) or 0
+    above = max(at_limit - 1, 0)
+    plot.write(plot.width - len(clip[0].text), above, clip)
+    if view.report is None or plot.height < 5:
+        return
+    size = view.report.grad_norm
+    now = [Span("now ", "muted"), Span(numbers.stat(size), "bright", bold=True), Span(clipping(view), "muted")]
+    wide = sum(len(span.text) for span in now)
+    x = plot.column_of(view.step) + 3
+    row = plot.row_of(size) or 0
+    if row in (above, at_limit):
+        row = at_limit + 1 if size <= limit or above == 0 else above - 1
+    if x + wide > plot.width:
+        x, row = plot.width - wide, row + (2 if size <= limit else -2)
+    if x >= 0 and 0 <= row < plot.height and row not in (above, at_limit):
+        plot.write(x, row, now)
 
 
 def rates(view: Trained, width: int, palette: Palette) -> Row:
@@ -158,10 +226,10 @@ def rates(view: Trained, width: int, palette: Palette) -> Row:
 
 
 def clipping(view: Trained) -> str:
-    """What clipping did at the last step."""
+    """What clipping did to every gradient of the last step; empty where nothing."""
     assert view.report is not None
     factor = view.report.clip_factor
-    return "   not clipped" if factor == 1 else f"   clipped: every gradient × {numbers.stat(factor)}"
+    return "" if factor == 1 else f"  clipped × {numbers.stat(factor)}"
 
 
 def bars(values: Array, xs: Array, end: float, width: int, palette: Palette, token: str) -> Row:

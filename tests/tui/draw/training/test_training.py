@@ -1,5 +1,6 @@
 """The Train screen's board: rows as wide as asked at any size, in every state of a run."""
 
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
@@ -10,7 +11,9 @@ from glassllm.train import Trained, Training
 from tui.draw.palette import Palette
 from tui.draw.text import row_width
 from tui.draw.training import page
-from tui.draw.training.updates import groups, is_healthy, log_ratio, trend_text
+from tui.draw.training.page import Look
+from tui.draw.training.sample import amount, wrapped, written
+from tui.draw.training.updates import groups, is_healthy, log_ratio, spoken, trend_text
 
 PALETTES = [
     Palette(),
@@ -59,8 +62,8 @@ def views(tmp_path_factory) -> dict[str, Trained]:
 def test_all_rows_fill_the_board(views, size, palette):
     width, height = size
     for view in views.values():
-        for here, is_log, tab in ((0, False, 0), (5, True, 1)):
-            rows = page.board(view, here, is_log, tab, width, height, palette)
+        for look in (Look(), Look(5, True, 1), Look(3, False, 2), Look(0, False, 3)):
+            rows = page.board(view, look, width, height, palette)
             assert [row_width(row) for row in rows] == [width] * height
         assert row_width(page.track(view, width, palette)) == width
         assert all(row_width(row) == width for row in page.rule(view, width, 2, palette))
@@ -68,7 +71,7 @@ def test_all_rows_fill_the_board(views, size, palette):
 
 def test_what_is_shown_is_the_run_s(views):
     view = views["paused"]
-    screen = text(page.board(view, 0, False, 0, 160, 37, Palette()))
+    screen = text(page.board(view, Look(), 160, 37, Palette()))
     assert f"val   {view.curves['val_loss'][1, -1]:.3f}" in screen
     assert f"train {view.report.loss:.3f}" in screen
     assert f"unigram {view.unigram:.3f}" in screen
@@ -79,14 +82,14 @@ def test_what_is_shown_is_the_run_s(views):
 
 def test_a_run_gone_astray_says_where_to_look(views):
     fault = views["astray"].fault
-    screen = text(page.board(views["astray"], 0, False, 0, 160, 37, Palette()))
+    screen = text(page.board(views["astray"], Look(), 160, 37, Palette()))
     assert fault.fault in screen
     assert fault.place in screen
 
 
 def test_before_a_run_the_settings_are_seen_at_every_size_with_two_columns(views):
     for width, height in ((160, 37), (120, 29), (80, 18)):
-        assert "batch_size" in text(page.board(views["not begun"], 0, False, 0, width, height, Palette()))
+        assert "batch_size" in text(page.board(views["not begun"], Look(), width, height, Palette()))
 
 
 @pytest.mark.parametrize(("value", "healthy"), [(-3.5, True), (-2.5, True), (-3.6, False), (-2.4, False)])
@@ -102,3 +105,67 @@ def test_a_trend_rises_where_values_rise():
 @pytest.mark.parametrize(("seconds", "said"), [(7, "0:07"), (200, "3:20"), (3729, "1:02:09")])
 def test_a_clock(seconds, said):
     assert page.clock(seconds) == said
+
+
+@pytest.mark.parametrize("size", [(160, 37), (120, 28), (80, 18), (60, 14)])
+def test_what_is_pointed_at_is_what_is_drawn_there(views, size):
+    """Every group's row marks that group, every name of a pane shows it, wherever they stand."""
+    view = views["paused"]
+    for turned in range(4):
+        look = Look(turned=turned)
+        rows = text(page.board(view, look, *size, Palette())).splitlines()
+        for y, row in enumerate(rows):
+            for i, group in enumerate(groups(view)):
+                name = spoken(group, groups(view))
+                if (x := row.find(f" {name} ")) > 0 and "┈" in row[x : x + 30] and "●" in row[x:]:
+                    assert page.pointed(view, look, *size, x + 1, y) == look._replace(here=i)
+        for at in page.places(view, look, *size):
+            for name, said in zip(at.tabs, at.titles, strict=True) if len(at.tabs) > 1 else ():
+                x = at.x + rows[at.y][at.x :].index(f"{said}")
+                turned_to = page.pointed(view, look, *size, x, at.y)
+                assert name in [place.name for place in page.places(view, turned_to, *size)]
+
+
+@pytest.mark.parametrize("point", [(0, 0), (30, 5), (159, 36), (500, 500), (-1, -1)])
+def test_pointing_elsewhere_changes_at_most_the_axis(views, point):
+    look = page.pointed(views["paused"], Look(2), 160, 37, *point)
+    assert (look.here, look.turned) == (2, 0)
+
+
+@pytest.mark.parametrize("width", [5, 12, 31, 80])
+def test_a_sample_is_wrapped_at_words_and_loses_nothing(width):
+    given = "Once upon a time\n\nthere was  a smallfoxwithoutspaces.\nThe end"
+    lines = [given[start:end] for start, end in wrapped(given, width)]
+    assert all(len(line) <= width for line in lines)
+    assert "".join(lines).replace(" ", "") == given.replace(" ", "").replace("\n", "")
+    assert lines == [line.strip() for line in lines]
+
+
+def test_of_a_sample_too_long_the_beginning_is_shown_and_what_was_given_is_muted():
+    first, second = written(("Once", " upon", " a", " time", " fox"), 3, 11, 2)
+    assert [(span.text, span.fg) for span in first] == [("Once upon a", "muted"), ("", "text")]
+    assert [(span.text, span.fg) for span in second] == [("", "muted"), ("time fox", "text")]
+    (only,) = written(("Once", " upon", " a", " time"), 2, 11, 1)
+    assert "".join(span.text for span in only) == "Once upon…"
+
+
+@pytest.mark.parametrize(
+    ("n", "said"), [(0, "0"), (81_920, "81\u2009920"), (3_174_400, "3.17 M"), (25_000_000, "25 M")]
+)
+def test_an_amount(n, said):
+    assert amount(n) == said
+
+
+def test_groups_out_of_the_band_are_said_in_words_the_farthest_first(views):
+    view = views["paused"]
+    usual = dict.fromkeys(view.report.updates, 1e-3)
+    updates = usual | {"blocks.1.ffn": 10**-2.3, "norm_f": 10**-4.9}
+    shown = replace(view, report=replace(view.report, updates=updates))
+    rows = text(page.board(shown, Look(), 160, 37, Palette())).splitlines()
+    words = [row[96:].strip() for row in rows if "! " in row[96:]]
+    assert "! norm_f  hardly moves: 0.0013% of the weight" in words
+    assert "! 1 ffn  steps are large: 0.5% of the weight" in words
+    assert words.index("! norm_f  hardly moves: 0.0013% of the weight") < words.index(
+        "! 1 ffn  steps are large: 0.5% of the weight"
+    )
+    assert any(row.endswith("! 2 outside") for row in words)
