@@ -223,6 +223,8 @@ class Writer:
             perplexity=None if fault else tree.perplexity,
             seconds=sum(self._spent) / len(self._spent) if self._spent else None,
             max_len=self.model.config.max_len,
+            layers=self.model.config.n_layers,
+            heads=self.model.config.n_heads,
             branches=sum(len(node.children) > 1 for node in tree.nodes),
             fault=fault if is_done else "",
             event=self.event,

@@ -39,6 +39,8 @@ class Written:
     perplexity: float | None
     seconds: float | None  # a token takes, of late; None: none was computed yet
     max_len: int
+    layers: int  # of the model
+    heads: int  # in each of them
     branches: int  # places in the tree with more than one continuation
     fault: str = ""
     event: int = 0

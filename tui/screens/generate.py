@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING, cast
 
 from glassllm.debug.desk import WRITER
 from glassllm.debug.snapshot import Said
-from glassllm.generation import Written
+from glassllm.generation import Moment, Written
+from glassllm.tokenizer import EOS
+from tui.draw import numbers
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span
-from tui.draw.writing import page
-from tui.draw.writing.choice import Choice, heads, marked, name
+from tui.draw.writing import page, timeline
+from tui.draw.writing.choice import Choice, head_in_layer, marked, name
+from tui.draw.writing.rule import rule
+from tui.draw.writing.spots import spot_at
 from tui.engine import Engine
+from tui.messages import EngineFailed
 
 from . import bench
 from .pace import Pace
@@ -37,7 +42,7 @@ class GenerateScreen(Room):
     def __init__(self, palette: Palette, file: str, engine: Engine):
         super().__init__(palette, file, engine, GENERATE_KEYS)
         self.choice = Choice()
-        self.pace = Pace(self, lambda: self.do("next"), lambda: not self.is_waiting)
+        self.pace = Pace(self, self._play_on, lambda: not self.is_waiting)
 
     def subject(self) -> object:
         return bench.writer(self.engine, self._file)
@@ -45,14 +50,27 @@ class GenerateScreen(Room):
     def take(self, view: Written) -> None:
         before = self.view
         has_moved = before is None or before.path != view.path
-        if has_moved:
+        if has_moved or (before is not None and before.event != view.event):
             self.choice = replace(self.choice, rank=None)
-        if before is None and view.attention is not None:  # open with the last layer, which decides
-            layers, each = heads(view)
-            self.choice = replace(self.choice, head=(layers - 1) * each)
-        if self.pace.is_playing and not has_moved:
+        if before is None:  # open with the last layer, which decides
+            self.choice = replace(self.choice, head=(view.layers - 1) * view.heads)
+        if (moment := view.moment) is not None and moment.step == "attn.softmax":  # the text shows who looks now
+            self.choice = replace(
+                self.choice, head=(moment.layer or 0) * view.heads + head_in_layer(view, self.choice)
+            )
+        if before is not None and self.pace.is_playing and self._is_over(before, view):
             self.pace.stop()
         super().take(view)
+
+    def _is_over(self, before: Written, view: Written) -> bool:
+        """Whether playing led nowhere, or to the end of the text."""
+        if before.path == view.path:
+            return before.event == view.event
+        return bool(view.path) and view.path[-1].token == EOS
+
+    def failed(self, message: EngineFailed) -> None:
+        self.pace.stop()
+        super().failed(message)
 
     # What it shows
 
@@ -64,26 +82,28 @@ class GenerateScreen(Room):
         assert self.view is not None
         is_writing = self.is_waiting and self._asked is not None and self._asked.name == "generate write"
         state = "playing" if self.pace.is_playing else "writing" if is_writing else "paused"
-        return page.track(self.view, state, self.pace.speed, width, self._palette)
+        return timeline.track(self.view, state, self.pace.speed, width, self._palette)
 
     def rule_rows(self, width: int, count: int) -> Sequence[Row]:
         assert self.view is not None
-        return page.rule(self.view, self.choice, width, count, self._palette)
+        return rule(self.view, self.choice, width, count, self._palette)
 
     def facts(self, width: int) -> list[list[Span]]:
         assert self.view is not None
-        return page.facts(self.view, width)
+        return timeline.facts(self.view, width)
 
     def saying(self) -> Said:
         view = self.view
-        if view is None or view.candidates is None:
+        if view is None or view.fault:
             return ((view.fault if view else "", "stop"),)
+        if view.moment is not None:
+            return event_said(view, view.moment)
         if not view.path:
             return (("▶ ", "fwd"), ("the prompt", "bright"), (f"  {view.prompt} tokens; ", "muted"),
                     ("n", "bright"), (" writes the next, ", "muted"), ("c", "bright"),
                     (f" the next {view.goal}", "muted"))  # fmt: skip
         node = view.path[-1]
-        kept = f" with p {node.probability:.3f}" if node.how == "drawn" else ""
+        kept = f" with p {numbers.stat(node.probability)}" if node.how == "drawn" else ""
         forks = f"   {view.branches} forks in the tree" if view.branches else ""
         return (("▶ ", "fwd"), (f"token {view.depth}", "bright"), (f"  {name(view, node.token)}", "text"),
                 (f"  {node.how}{kept}{forks}", "muted"))  # fmt: skip
@@ -99,38 +119,48 @@ class GenerateScreen(Room):
         self.pace.toggle()
         self.repaint()
 
+    def _play_on(self) -> None:
+        """What playing does next: an event while the token is gone through by them, else a token."""
+        self.do("event" if self.view is not None and self.view.event else "next")
+
     def action_speed(self, by: int) -> None:
         self.pace.change(by)
         self.repaint()
 
     def action_move(self, direction: str) -> None:
-        view = self.view
-        if view is None or view.candidates is None:
-            return
         by = self.counted() or 1
         if direction in ("left", "right"):
             self.do(f"{'back' if direction == 'left' else 'next'} {by}")
-            return
-        here = marked(view, self.choice)
-        rank = (here.rank - 1 if here else 0) + (by if direction == "down" else -by)
-        rank = max(0, min(rank, len(view.candidates.order) - 1))
-        self.choice = replace(self.choice, rank=rank)
-        self.repaint()
+        else:
+            self._mark(by if direction == "down" else -by)
+
+    def _mark(self, by: int) -> None:
+        """Move the mark along the candidates."""
+        if self.view is not None and (here := marked(self.view, self.choice)) is not None:
+            assert self.view.candidates is not None
+            rank = max(0, min(here.rank - 1 + by, len(self.view.candidates.order) - 1))
+            self.choice = replace(self.choice, rank=rank)
+            self.repaint()
 
     def action_take_marked(self) -> None:
-        if self.view is not None and (found := marked(self.view, self.choice)) is not None:
+        """Go on with it; before there are candidates, go on to them."""
+        if self.view is None:
+            return
+        if (found := marked(self.view, self.choice)) is not None:
             is_next = found.token == self.view.upcoming
             self.do("next" if is_next else f"take {found.token}")
+        elif self.view.is_waiting:
+            self.do("event-at probs")
 
     def action_head(self, by: int) -> None:
         if self.view is not None:
-            layers, each = heads(self.view)
-            self.choice = replace(self.choice, head=(self.choice.head + by) % max(layers * each, 1))
+            every = self.view.layers * self.view.heads
+            self.choice = replace(self.choice, head=(self.choice.head + by) % every)
             self.repaint()
 
     def action_layer(self, by: int) -> None:
         if self.view is not None:
-            self.action_head(by * heads(self.view)[1])
+            self.action_head(by * self.view.heads)
 
     def action_toggle_lens(self) -> None:
         self.choice = replace(self.choice, has_lens=not self.choice.has_lens)
@@ -163,6 +193,8 @@ class GenerateScreen(Room):
         elif self._asked is not None:
             self.engine.cancel(self._asked)
             self.do("look")
+        elif self.choice.rank is None and self.view is not None and self.view.event:
+            self.do("whole")
         else:
             self.choice = replace(self.choice, rank=None)
             self.repaint()
@@ -170,13 +202,50 @@ class GenerateScreen(Room):
     def action_open_step(self) -> None:
         """Record the pass that chooses the next token, and open it in the debugger."""
         view = self.view
-        if view is None or view.upcoming is None:
+        if view is None or view.fault:
             return
-        token, engine, file = view.upcoming, self.engine, self._file
+        engine, file = self.engine, self._file
+        lines = [f"next {view.event - 1}"] if view.event > 1 else []
 
         def make() -> object:
             from glassllm.debug.replays import TokenRun
 
-            return TokenRun.at(bench.writer(engine, file).tree, token, file)
+            writer = bench.writer(engine, file)
+            return TokenRun.at(writer.tree, writer.upcoming()[0], file)
 
-        cast("GlassApp", self.app).open_run(make, f"token {view.depth + 1}")
+        cast("GlassApp", self.app).open_run(make, f"token {view.depth + 1}", lines)
+
+    # The mouse
+
+    def pointed(self, column: int, row: int) -> None:
+        """Mark the candidate, choose the head, or go back to the token that was clicked."""
+        view = self.view
+        if view is None:
+            return
+        spot = spot_at(page.panes(view, self.choice, *self.board.size, self._palette), column, row)
+        if spot is None:
+            return
+        if spot.what == "token":
+            self._go_to_token(view, spot.number)
+            return
+        if spot.what == "head":
+            self.choice = replace(self.choice, head=spot.number)
+        elif view.candidates is not None:
+            self.choice = replace(self.choice, rank=view.candidates.of(spot.number).rank - 1)
+        self.repaint()
+
+    def _go_to_token(self, view: Written, number: int) -> None:
+        """To where this token of the text was taken; one of the prompt: to the prompt."""
+        if number >= len(view.tokens):
+            self.action_take_marked()
+        elif (back := len(view.tokens) - 1 - max(number, view.prompt - 1)) > 0:
+            self.do(f"back {back}")
+
+    def wheel(self, by: int) -> None:
+        self._mark(by)
+
+
+def event_said(view: Written, moment: Moment) -> Said:
+    """The status line about an event."""
+    return (("▶ ", "fwd"), (f"event {moment.number}", "bright"), (f" of token {view.depth + 1}  ", "muted"),
+            (moment.scope, "text"), (f"  {moment.meaning}", "muted"))  # fmt: skip

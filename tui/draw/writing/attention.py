@@ -1,29 +1,34 @@
 """The attention pane: what each head of each layer looks at when the next token is chosen, a row a head."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from glassllm.generation import Written
 from tui.draw.cells import levels, shaded_rows, tinted_rows
+from tui.draw.heatmap import dotted_rows
 from tui.draw.leaf_list import spaced
 from tui.draw.numbers import Array
 from tui.draw.palette import Palette
 from tui.draw.pane import Pane
-from tui.draw.scale import Scale, encode
+from tui.draw.scale import encode, scale_of
 from tui.draw.text import Row, Span, clean, cut
 
-from .choice import Choice, heads, layer_and_head
+from .choice import Choice, layer_and_head, nats
+from .spots import Sketch
 
 LEFT, RIGHT = 12, 8  # columns for the names of the heads, for their entropy
 CELL = 2
+WIDE = 80  # columns with room for more than the most needed
 STAGGER = 3  # rows over which the tokens' names are spread
 
 
-def attention_pane(view: Written, choice: Choice, width: int, height: int, palette: Palette) -> Pane:
-    """As many heads as there are rows for, the chosen one among them."""
-    pane = Pane(width, height, palette)
-    layers, each = heads(view)
+def attention_pane(view: Written, choice: Choice, width: int, height: int, palette: Palette) -> Sketch:
+    """As many heads as there are rows for, the chosen one among them; dots where a layer has not looked yet."""
+    pane = Sketch(width, height, palette)
+    layers, each = view.layers, view.heads
     pane.title("attention", f"of the last token  {layers * each} heads × {len(view.tokens)} tokens",
-               [Span("each row sums to 1", "muted")])  # fmt: skip
+               [Span("each row sums to 1" if width >= WIDE else "", "muted")])  # fmt: skip
     if view.attention is None or height < 4:
         return pane
     names = STAGGER if height >= 10 else 0
@@ -31,17 +36,19 @@ def attention_pane(view: Written, choice: Choice, width: int, height: int, palet
     first, last = window(len(rows), choice.head % len(rows), height - 2 - names)
     shown = rows[first:last, -columns(width) :]
     pane.words_right(width - 1, 1, [Span("nats", "faint")])
+    known = rows[: view.looked * each]
     for y, row in enumerate(map_rows(shown, rows, palette)):
         number = first + y
         layer, head = divmod(number, each)
-        is_chosen = number == choice.head % len(rows)
-        tone = "bright" if is_chosen else "muted"
+        is_chosen, is_played = number == choice.head % len(rows), layer == looking(view)
+        tone = "fwd" if is_played else "bright" if is_chosen else "muted"
         label = f"blocks.{layer}" if head == 0 or y == 0 else ""
-        pane.words(1, 2 + y, [Span(f"{label:<8}{head + 1:>2}", tone, bold=is_chosen)])
-        pane.put(LEFT, 2 + y, row)
+        pane.words(1, 2 + y, [Span(f"{label:<8}{head + 1:>2}", tone, bold=is_chosen or is_played)])
+        pane.put(LEFT, 2 + y, row if number < len(known) else unseen(shown.shape[1], y, palette))
         mark = palette.marks.row if is_chosen else " "
-        entropy = f"{entropy_of(rows[number]):.1f}"
+        entropy = nats(entropy_of(rows[number]), 1) if number < len(known) else ""
         pane.words_right(width - 1, 2 + y, [Span(f"{mark} ", "fwd"), Span(f"{entropy:>4}", tone)])
+        pane.spot(0, 2 + y, width, "head", number)
     if names:
         label_tokens(pane, view, shown.shape[1], 2 + last - first)
     return pane
@@ -52,12 +59,26 @@ def attention_strip(view: Written, choice: Choice, width: int, palette: Palette)
     pane = Pane(width, 2, palette)
     if view.attention is not None:
         layer, head = layer_and_head(view, choice)
-        each = heads(view)[1]
         chosen = view.attention[layer, head]
-        pane.words(1, 0, [Span("head ", "muted"), Span(f"blocks.{layer} {head + 1}/{each}", "bright", bold=True),
-                          Span(f"  {entropy_of(chosen):.1f} nats", "muted")])  # fmt: skip
-        pane.put(1, 1, map_rows(chosen[None, -((width - 2) // CELL) :], view.attention, palette)[0])
+        is_known = layer < view.looked
+        said = f"  {nats(entropy_of(chosen), 1)} nats" if is_known else "  looks with attn.softmax"
+        name = Span(f"blocks.{layer} {head + 1}/{view.heads}", "bright", bold=True)
+        pane.words(1, 0, [Span("head ", "muted"), name, Span(said, "muted")])
+        shown = chosen[None, -((width - 2) // CELL) :]
+        row = map_rows(shown, view.attention, palette)[0]
+        pane.put(1, 1, row if is_known else unseen(shown.shape[1], 0, palette))
     return list(pane.rows())
+
+
+def looking(view: Written) -> int | None:
+    """The layer whose attention the playback is at."""
+    moment = view.moment
+    return moment.layer if moment is not None and moment.step.startswith("attn.") else None
+
+
+def unseen(count: int, y: int, palette: Palette) -> Row:
+    """In the place of so many weights that have not been computed yet."""
+    return dotted_rows(count * CELL, y % 2 + 1, "", palette)[-1]
 
 
 def columns(width: int) -> int:
@@ -73,8 +94,8 @@ def window(count: int, here: int, room: int) -> tuple[int, int]:
 
 
 def map_rows(shown: Array, of: Array, palette: Palette) -> list[Row]:
-    """The weights as medium cells on the scale of all heads."""
-    scale = Scale("sequential", float(np.nanmax(of, initial=1e-9)))
+    """The weights as medium cells on the scale of all heads, which so stays while a token is played."""
+    scale = replace(scale_of(of), kind="sequential")
     codes = encode(shown, None, scale, levels(palette, scale.kind))
     if palette.is_flat:
         return shaded_rows(codes, "medium", palette, scale.kind, None, None)

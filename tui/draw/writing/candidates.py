@@ -3,26 +3,28 @@
 from glassllm.generation import Candidate, Candidates, Written
 from tui.draw import numbers
 from tui.draw.palette import Palette
-from tui.draw.pane import Pane
 from tui.draw.text import Row, Span, cut, pad, segments
 
-from .choice import Choice, marked, name
+from .choice import Choice, marked, name, nats
+from .spots import Sketch
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 WIDE = 50  # columns from which both probabilities and their sum are shown
 
 
-def candidates_pane(view: Written, choice: Choice, width: int, height: int, palette: Palette) -> Pane:
+def candidates_pane(view: Written, choice: Choice, width: int, height: int, palette: Palette) -> Sketch:
     """The list around the cursor, cut away tokens in their place, and how the next one is chosen."""
-    pane = Pane(width, height, palette)
+    pane = Sketch(width, height, palette)
     after = "".join(view.tokens[-3:]).strip()
     found = view.candidates
     if found is None:
         pane.title("next token", f"after …{after}")
-        pane.words(1, 2, [Span(view.fault, "stop")])
+        waits = f"{'candidates ' * (width >= WIDE)}come with probs, event {view.events - 1} of {view.events}"
+        said = Span(view.fault, "stop") if view.fault else Span(waits, "muted")
+        pane.words(1, 1 if height < 4 else 2, [said])
         return pane
     facts = [Span(f"{numbers.count(len(found.order))} candidates" if width >= WIDE else "", "muted")]
-    pane.title("next token", f"after …{after}", facts, has_cursor=True)
+    pane.title("next token", f"after …{after}", facts, has_cursor=not view.event)
     pane.words(1, 1, settings_words(view, found, width))
     ends = choice_words(view, choice)
     room = height - 4 - len(ends)
@@ -30,8 +32,10 @@ def candidates_pane(view: Written, choice: Choice, width: int, height: int, pale
         pane.words(2, 3, [Span(f"{'token':<13}{'model':>7}{'drawn from':>12}", "faint")])
         pane.words_right(width - 1, 3, [Span("Σp", "faint")])
     top = 4 if width >= WIDE else 3
-    for y, row in enumerate(list_rows(view, choice, width, room - top + 3, palette)):
+    for y, (token, row) in enumerate(list_rows(view, choice, width, room - top + 3, palette)):
         pane.put(0, top + y, row)
+        if token is not None:
+            pane.spot(0, top + y, width, "candidate", token)
     for y, words in enumerate(ends):
         pane.words(1, height - len(ends) + y, words)
     return pane
@@ -47,7 +51,7 @@ def settings_words(view: Written, found: Candidates, width: int) -> list[Span]:
     ]
     if chosen.greedy:
         parts = [("greedy", "on")]
-    parts.append(("entropy" if is_wide else "H", f"{found.entropy:.2f}" + " nats" * is_wide))
+    parts.append(("entropy" if is_wide else "H", nats(found.entropy) + " nats" * is_wide))
     gap = "   " if is_wide else "  "
     words: list[Span] = []
     for label, value in parts:
@@ -55,8 +59,13 @@ def settings_words(view: Written, found: Candidates, width: int) -> list[Span]:
     return words
 
 
-def list_rows(view: Written, choice: Choice, width: int, room: int, palette: Palette) -> list[Row]:
-    """So many rows: candidates by the model's own probability, a line where a filter begins to cut, the rest."""
+def list_rows(
+    view: Written, choice: Choice, width: int, room: int, palette: Palette
+) -> list[tuple[int | None, Row]]:
+    """So many rows: candidates by the model's own probability, a line where a filter begins to cut, the rest.
+
+    With each its token, or None.
+    """
     found, here = view.candidates, choice.rank
     assert found is not None
     if here is None:
@@ -66,17 +75,18 @@ def list_rows(view: Written, choice: Choice, width: int, room: int, palette: Pal
     first = max(0, min(here - most // 2, len(found.order) - most)) if here >= most else 0
     shown = [found.of(int(token)) for token in found.order[first : first + most]]
     total = float(found.stages[0].probs[found.order[:first]].sum())
-    rows, cut_by = [], shown[0].cut_by if first else None
+    rows: list[tuple[int | None, Row]] = []
+    cut_by = shown[0].cut_by if first else None
     for candidate in shown:
         if candidate.cut_by != cut_by and not view.sampling.greedy:
-            rows.append(cut_row(found, candidate.cut_by, width, palette))
+            rows.append((None, cut_row(found, candidate.cut_by, width, palette)))
             cut_by = candidate.cut_by
         total += candidate.probs[0]
-        rows.append(candidate_row(view, choice, candidate, total, width, palette))
+        rows.append((candidate.token, candidate_row(view, choice, candidate, total, width, palette)))
     if left := len(found.order) - first - len(shown):
         words = f"  {numbers.count(left)} more"
         rest = numbers.stat(max(1 - total, 0.0), 2)
-        rows.append(segments([Span(f"{words:<15}{rest:>7}", "muted")], palette))
+        rows.append((None, segments([Span(f"{words:<15}{rest:>7}", "muted")], palette)))
     return rows[: max(room, 1)]
 
 
@@ -142,7 +152,9 @@ def choice_words(view: Written, choice: Choice) -> list[list[Span]]:
     assert view.candidates is not None
     found = view.candidates.of(view.upcoming or 0)
     label = Span(name(view, view.upcoming), "fwd", bold=True)
-    if view.drawn is not None:
+    if view.upcoming is None:
+        how = [Span(f"sample comes next, event {view.events} of {view.events}", "muted")]
+    elif view.drawn is not None:
         share = f"[{numbers.stat(found.low)}, {numbers.stat(found.high)})"
         how = [Span("drawn ", "muted"), Span(f"u = {numbers.stat(view.drawn, 4)}"), Span(" in ", "muted"),
                Span(f"{share} ", "muted"), label]  # fmt: skip

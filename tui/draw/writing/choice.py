@@ -1,8 +1,10 @@
 """What is chosen on the Generate screen, and what follows from it for every pane."""
 
+import math
 from dataclasses import dataclass
 
 from glassllm.generation import Candidate, Written
+from tui.draw import numbers
 from tui.draw.leaf_list import spaced
 from tui.draw.numbers import Array
 from tui.draw.text import clean
@@ -10,9 +12,10 @@ from tui.draw.text import clean
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`rank` is the marked candidate's place in the list, from 0 (None: the token that comes next); `head` counts
-    through all layers. `tab`: which pane stands where there is room for one; `asks`: the lens in the candidates'
-    place."""
+    """`rank` is the marked candidate's place in the list, from 0; None: the token that comes next, or the
+    likeliest as long as none is drawn. `head` counts through all layers. `tab`: which pane stands where there is
+    room for one; `has_lens`: the lens in the candidates' place.
+    """
 
     rank: int | None = None
     head: int = 0
@@ -27,32 +30,32 @@ def name(view: Written, token: int | None) -> str:
 
 def marked(view: Written, choice: Choice) -> Candidate | None:
     """The candidate the cursor is on."""
-    if view.candidates is None or view.upcoming is None:
+    if view.candidates is None:
         return None
-    if choice.rank is None:
+    if choice.rank is None and view.upcoming is not None:
         return view.candidates.of(view.upcoming)
-    return view.candidates.of(int(view.candidates.order[choice.rank]))
-
-
-def heads(view: Written) -> tuple[int, int]:
-    """Layers, and heads in each."""
-    return (0, 0) if view.attention is None else view.attention.shape[:2]
+    return view.candidates.of(int(view.candidates.order[choice.rank or 0]))
 
 
 def layer_and_head(view: Written, choice: Choice) -> tuple[int, int]:
     """Which head is looked at, both from 0."""
-    layers, each = heads(view)
-    return divmod(choice.head % max(layers * each, 1), max(each, 1))
+    return divmod(choice.head % (view.layers * view.heads), view.heads)
+
+
+def head_in_layer(view: Written, choice: Choice) -> int:
+    """The same head, whatever its layer."""
+    return layer_and_head(view, choice)[1]
 
 
 def weights(view: Written, choice: Choice) -> Array | None:
-    """(m,) how much the chosen head looks at each token that the model sees."""
-    if view.attention is None:
-        return None
+    """(m,) how much the chosen head looks at each token that the model sees; None before that is computed."""
     layer, head = layer_and_head(view, choice)
+    if view.attention is None or layer >= view.looked:
+        return None
     row: Array = view.attention[layer, head]
     return row
 
 
-def is_finite(view: Written) -> bool:
-    return view.candidates is not None
+def nats(x: float, places: int = 2) -> str:
+    """An amount of information, `2.61`, `.37`."""
+    return numbers.headless(f"{x + 0.0:.{places}f}") if math.isfinite(x) else numbers.special(x)

@@ -1,40 +1,52 @@
 """The lens pane: what each layer would say comes next, if the output matrix read it there."""
 
-from glassllm.generation import Written
+from glassllm.generation import Lens, Written
 from tui.draw import numbers
 from tui.draw.palette import Palette
-from tui.draw.pane import Pane
 from tui.draw.text import Span, cut, pad
 
+from .attention import window
 from .candidates import amount
-from .choice import Choice, marked, name
+from .choice import Choice, marked, name, nats
+from .spots import Sketch
 
 WIDE = 50
 
 
-def lens_pane(view: Written, choice: Choice, width: int, height: int, palette: Palette) -> Pane:
+def lens_pane(view: Written, choice: Choice, width: int, height: int, palette: Palette) -> Sketch:
     """A row a layer, the deepest last: its likeliest token, its probability, and the rank of the marked one."""
-    pane = Pane(width, height, palette)
+    pane = Sketch(width, height, palette)
     pane.title("logit lens", "each layer read as if it were the last")
-    cursor = marked(view, choice)
-    if view.lens is None or cursor is None or height < 4:
+    if view.lens is None or height < 4:
         return pane
-    label = cut(name(view, cursor.token), 8)
+    cursor = marked(view, choice)
+    token = None if cursor is None else cursor.token
     is_wide = width >= WIDE
     pane.words(1, 2, [Span(f"{'layer':<10}{'likeliest':<12}{'p':>6}", "faint")])
-    pane.words_right(width - 1, 2, [Span(f"rank {label}" + ("    nats" if is_wide else ""), "faint")])
-    top, ranks = view.lens.top(1)[:, 0], view.lens.ranks(cursor.token)
-    rows = list(range(len(view.lens.names)))[-max(height - 3, 1) :]
-    for y, i in enumerate(rows):
-        token, p = int(top[i]), float(view.lens.probs[i, top[i]])
-        is_it = token == cursor.token
-        ends = f"{numbers.count(ranks[i]):>8}" + (f"{view.lens.entropies[i] + 0.0:>8.2f}" if is_wide else "")
-        room = width - 30 - len(ends) - 1
-        pane.words(1, 3 + y, [
-            Span(f"{cut(view.lens.names[i], 9):<10}", "muted"),
-            Span(pad(cut(name(view, token), 11), 12), "fwd" if is_it else "text", bold=is_it),
-            Span(f"{numbers.stat(p, 3):>6} "),
-            Span(amount(p, room) if is_wide and room > 3 else "", "pos"),
-        ])  # fmt: skip
-        pane.words_right(width - 1, 3 + y, [Span(ends, "text" if is_it else "muted")])
+    rank = "" if token is None else f"rank {cut(name(view, token), 8)}"
+    pane.words_right(width - 1, 2, [Span(rank + ("    nats" if is_wide else ""), "faint")])
+    known = len(view.lens.names)
+    first, last = window(view.layers + 1, known - 1, height - 3)
+    for y, i in enumerate(range(first, last)):
+        if i < known:
+            draw_layer(pane, view, view.lens, i, 3 + y, token)
+        else:
+            pane.words(1, 3 + y, [Span(f"blocks.{i - 1:<3}□ read off resid.ffn", "faint")])
     return pane
+
+
+def draw_layer(pane: Sketch, view: Written, lens: Lens, i: int, y: int, token: int | None) -> None:
+    """What one layer says, and how it ranks this token."""
+    best = int(lens.top(1)[i, 0])
+    p, is_it, is_wide = float(lens.probs[i, best]), best == token, pane.width >= WIDE
+    rank = "" if token is None else numbers.count(lens.ranks(token)[i])
+    ends = f"{rank:>8}" + (f"{nats(lens.entropies[i]):>8}" if is_wide else "")
+    room = pane.width - 30 - len(ends) - 1
+    is_now = view.event > 0 and i == len(lens.names) - 1
+    pane.words(1, y, [
+        Span(f"{cut(lens.names[i], 9):<10}", "fwd" if is_now else "muted", bold=is_now),
+        Span(pad(cut(name(view, best), 11), 12), "fwd" if is_it else "text", bold=is_it),
+        Span(f"{numbers.stat(p, 3):>6} "),
+        Span(amount(p, room) if is_wide and room > 3 else "", "pos"),
+    ])  # fmt: skip
+    pane.words_right(pane.width - 1, y, [Span(ends, "text" if is_it else "muted")])

@@ -1,131 +1,86 @@
-"""The Generate screen's board, its track and its rule: panes laid out by the size of the terminal."""
+"""The Generate screen's board: panes laid out by the size of the terminal, and by whether a token is played."""
 
-import numpy as np
+from collections.abc import Callable
 
 from glassllm.generation import Written
-from tui.draw import numbers
 from tui.draw.palette import Palette
-from tui.draw.pane import Placed, board_rows
-from tui.draw.text import Row, Span, Words, text_row
+from tui.draw.pane import board_rows
+from tui.draw.text import Row
 
 from .attention import attention_pane, attention_strip
 from .candidates import candidates_pane
-from .choice import Choice, heads, marked, name
+from .choice import Choice
+from .event import event_pane
 from .lens import lens_pane
 from .prose import prose_pane
+from .spots import Sketch, Sketched
 
 LENS_FROM = 30  # rows from which the lens has a place of its own
 MAP_FROM = 26  # and the map of all heads
 TWO_FROM = 80  # columns from which there are two columns of panes
+HEAD = 5  # rows of an event whose value is the candidates below it
+LEAST = 12  # rows with room for an event above what else there is
 
 
 def board(view: Written, choice: Choice, width: int, height: int, palette: Palette) -> tuple[Row, ...]:
     """All rows between the track and the rule."""
+    return board_rows(width, height, palette, panes(view, choice, width, height, palette))
+
+
+def panes(view: Written, choice: Choice, width: int, height: int, palette: Palette) -> list[Sketched]:
+    """All that lies on the board."""
     if width < TWO_FROM:
-        panes = (
-            right(view, choice, width, height, palette)
-            if choice.tab
-            else left(view, choice, width, height, palette)
-        )
-        return board_rows(width, height, palette, panes)
+        side = right if choice.tab else left
+        return side(view, choice, width, height, palette)
     wide = round(width * 0.595) if width >= 120 else round(width * 0.54)
-    panes = left(view, choice, wide, height, palette)
-    panes += [(wide + 1 + x, y, pane) for x, y, pane in right(view, choice, width - wide - 1, height, palette)]
-    return board_rows(width, height, palette, panes)
+    beside = right(view, choice, width - wide - 1, height, palette)
+    return [*left(view, choice, wide, height, palette), *((wide + 1 + x, y, pane) for x, y, pane in beside)]
 
 
-def left(view: Written, choice: Choice, width: int, height: int, palette: Palette) -> list[Placed]:
-    layers, each = heads(view)
+def left(view: Written, choice: Choice, width: int, height: int, palette: Palette) -> list[Sketched]:
+    """The text, and who looks at what: all heads where there is room for them, else the chosen one."""
+    if height < 12 or view.attention is None:
+        return [(0, 0, prose_pane(view, choice, width, height, palette, is_roomy=height >= MAP_FROM))]
     if height < MAP_FROM:
+        strip = Sketch(width, 2, palette)
+        strip.block(0, 0, attention_strip(view, choice, width, palette), width)
         text = prose_pane(view, choice, width, height - 2, palette, is_roomy=False)
-        strip = attention_strip(view, choice, width, palette)
-        pane = prose_pane(view, choice, width, height, palette, is_roomy=False)
-        if height < 12:
-            return [(0, 0, pane)]
-        whole = type(pane)(width, height, palette)
-        whole.block(0, 0, text.rows(), width)
-        whole.block(0, height - 2, strip, width)
-        return [(0, 0, whole)]
-    tall = min(layers * each + 5, height - 13) if layers else 0
-    above = height - tall - 1 if tall else height
-    return [
-        (0, 0, prose_pane(view, choice, width, above, palette, is_roomy=width >= 60)),
-        *([(0, above + 1, attention_pane(view, choice, width, tall, palette))] if tall else []),
-    ]
-
-
-def right(view: Written, choice: Choice, width: int, height: int, palette: Palette) -> list[Placed]:
-    if height < LENS_FROM or view.lens is None:
-        pane = lens_pane if choice.has_lens and view.lens is not None else candidates_pane
-        return [(0, 0, pane(view, choice, width, height, palette))]
-    tall = min(len(view.lens.names) + 4, height // 3)
+        return [(0, 0, text), (0, height - 2, strip)]
+    tall = min(view.layers * view.heads + 5, height - 13)
     above = height - tall - 1
     return [
-        (0, 0, candidates_pane(view, choice, width, above, palette)),
-        (0, above + 1, lens_pane(view, choice, width, tall, palette)),
+        (0, 0, prose_pane(view, choice, width, above, palette, is_roomy=width >= 60)),
+        (0, above + 1, attention_pane(view, choice, width, tall, palette)),
     ]
 
 
-def track(view: Written, state: str, speed: int, width: int, palette: Palette) -> Row:
-    """New tokens as a row: done heavy, those to the goal light, `▶` here."""
-    mark = "▶" if state == "playing" else "‖"
-    head: list[Span] = [Span(f" {mark} ", "fwd" if mark == "▶" else "bright"), Span(f"{state}   ", "muted")]
-    tail = [Span(f"   speed {speed}/s ", "muted")] if width >= 100 else [Span(f" {speed}/s ", "muted")]
-    used = sum(len(span.text) for span in (*head, *tail))
-    room = max(width - used - 1, 3)
-    here = min(round(view.depth / view.goal * (room - 1)), room - 1)
-    line = [Span("━" * here, "fwd"), Span("▶", "bright", bold=True), Span("─" * (room - 1 - here), "line")]
-    return text_row([*head, *line], width, palette, "bg", tail)
+def right(view: Written, choice: Choice, width: int, height: int, palette: Palette) -> list[Sketched]:
+    """What may follow and what each layer says; above them the event, while a token is played."""
+    has_lens = height >= LENS_FROM and view.lens is not None
+    tall = min(view.layers + 5, height // 3) if has_lens else 0
+    above = height - tall - 1 if tall else height
+    is_lens = choice.has_lens and not has_lens and view.lens is not None
+    first = upper(view, choice, width, above, palette, lens_pane if is_lens else candidates_pane)
+    return [*first, *([(0, above + 1, lens_pane(view, choice, width, tall, palette))] if tall else [])]
 
 
-def facts(view: Written, width: int) -> list[list[Span]]:
-    """What the header says, the indispensable first."""
-    said = [[Span("token ", "muted"), Span(str(view.depth), "bright", bold=True), Span(f"/{view.goal}")]]
-    if view.seconds:
-        said.append(pair("", f"{numbers.stat(1 / view.seconds)} tok/s"))
-    said.append(pair("seed", str(view.seed)))
-    seen = len(view.tokens) - view.unseen
-    said.append(pair("context", f"{seen}/{view.max_len}"))
-    if width >= 120:
-        said += [pair("KV cache", "on" if not view.unseen else "past the window"), [Span("no grad", "muted")]]
-    return said
+Draw = Callable[[Written, Choice, int, int, Palette], Sketch]
 
 
-def pair(label: str, value: str) -> list[Span]:
-    return [Span(f"{label} " if label else "", "muted"), Span(value)]
-
-
-def rule(view: Written, choice: Choice, width: int, count: int, palette: Palette) -> list[Row]:
-    """The softmax, and the same with the marked candidate's numbers in it."""
-    found, cursor = view.candidates, marked(view, choice)
-    if found is None or cursor is None:
-        return [text_row([], width, palette, "bg") for _ in range(count)]
-    logits = found.logits.astype(np.float64)
-    temperature = view.sampling.temperature
-    with np.errstate(over="ignore"):
-        total = float(np.exp((logits - logits.max()) / temperature).sum())
-    z, most = (numbers.with_minus(f"{x:.3f}") for x in (logits[cursor.token], logits.max()))
-    warm = f"{temperature:g}"
-    filters = ", ".join(
-        words
-        for words, is_on in (
-            (f"of the {view.sampling.top_k} likeliest", view.sampling.top_k is not None),
-            ("the fewest with Σp ≥ top-p", view.sampling.top_p is not None),
-        )
-        if is_on
-    )
-    then = f"   then {filters}, divided by their sum" if filters else ""
-    formula: Words = [
-        Span(" softmax", "bright", bold=True),
-        Span("  pₖ = exp((zₖ − max z) / T) / Σ exp((z − max z) / T)"),
-        Span(then, "muted"),
+def upper(view: Written, choice: Choice, width: int, height: int, palette: Palette, draw: Draw) -> list[Sketched]:
+    """One pane, or above it the event: large while its value is drawn, else as high as its words."""
+    if view.event == 0:
+        return [(0, 0, draw(view, choice, width, height, palette))]
+    if height < LEAST:
+        return [(0, 0, (event_pane if view.is_waiting else draw)(view, choice, width, height, palette))]
+    if draw is lens_pane:
+        below = min(view.layers + 4, height // 2)
+    elif view.candidates is not None:
+        below = height - HEAD - 1
+    else:
+        below = 4 if height >= MAP_FROM - 6 else 2
+    event = height - below - 1
+    return [
+        (0, 0, event_pane(view, choice, width, event, palette)),
+        (0, event + 1, draw(view, choice, width, below, palette)),
     ]
-    last = "cut away" if cursor.cut_by else numbers.cell(cursor.probs[-1])
-    worked: Words = [
-        Span(f" {name(view, cursor.token)}", "bright", bold=True),
-        Span(f"  = exp(({z} − {most}) / {warm}) / {total:.4g} = ", "text"),
-        Span(numbers.cell(cursor.probs[1]), "bright", bold=True),
-        *([Span("   drawn with ", "muted"), Span(last)] if len(found.stages) > 2 else []),
-    ]
-    rows = [text_row(words, width, palette, "bg") for words in (formula, worked)]
-    return rows[-count:] if count else []

@@ -9,29 +9,33 @@ from tui.draw import numbers
 from tui.draw.curves import EIGHTHS
 from tui.draw.leaf_list import spaced
 from tui.draw.palette import Palette
-from tui.draw.pane import Pane
-from tui.draw.text import Row, Span, blank, clean, crop, row_width, segments
+from tui.draw.text import Row, Span, clean, crop, row_width, segments
 
-from .choice import Choice, layer_and_head, marked, name, weights
+from .choice import Choice, layer_and_head, marked, name, nats, weights
+from .spots import Sketch
 
 NEAR = 0.05  # weights from here on are written where nothing can be tinted
 
 
-def prose_pane(view: Written, choice: Choice, width: int, height: int, palette: Palette, is_roomy: bool) -> Pane:
+def prose_pane(view: Written, choice: Choice, width: int, height: int, palette: Palette, is_roomy: bool) -> Sketch:
     """`is_roomy`: a blank line between two of text, and a legend."""
-    pane = Pane(width, height, palette)
+    pane = Sketch(width, height, palette)
     layer, head = layer_and_head(view, choice)
-    words = f"tinted by what blocks.{layer} head {head + 1} looks at to choose the next token"
-    pane.title("text", words if is_roomy else f"blocks.{layer} head {head + 1}")
+    whose = f"blocks.{layer} head {head + 1}"
+    words = f"tinted by what {whose} looks at to choose the next token" if is_roomy else whose
+    pane.title("text", words if layer < view.looked else f"{whose} has not looked yet")
     below = below_text(view, choice, width, palette, is_roomy)
     step = 2 if is_roomy else 1
     room = max((height - 2 - len(below) - 1) // step, 1)
-    lines = flowed(chips(view, choice, palette), width - 4, palette)
+    pieces = chips(view, choice, palette)
+    lines = flowed([row_width(piece) for piece in pieces], width - 4)
     if len(lines) > room:
         lines = lines[-room:]
         pane.words(0, 2, [Span("…", "faint")])
-    for i, line in enumerate(lines):
-        pane.put(2, 2 + i * step, line)
+    for y, line in enumerate(lines):
+        for x, i in line:
+            pane.put(2 + x, 2 + y * step, pieces[i])
+            pane.spot(2 + x, 2 + y * step, row_width(pieces[i]), "token", i)
     for i, row in enumerate(reversed(below)):
         pane.put(1, height - 1 - i, row)
     return pane
@@ -39,7 +43,10 @@ def prose_pane(view: Written, choice: Choice, width: int, height: int, palette: 
 
 def below_text(view: Written, choice: Choice, width: int, palette: Palette, is_roomy: bool) -> list[Row]:
     """What is said of the text: the marked candidate, the surprise of each new token, perplexity."""
-    rows = [segments(words, palette) for words in (candidate_words(view, choice), text_words(view))]
+    rows = [
+        segments(words, palette)
+        for words in (candidate_words(view, choice, "   " if is_roomy else "  "), text_words(view))
+    ]
     rows = [crop(row, width - 2) for row in rows]
     if view.path:
         rows.append(surprise_row(view, width - 2, palette))
@@ -55,31 +62,33 @@ LEGEND = [
 ]  # fmt: skip
 
 
-def candidate_words(view: Written, choice: Choice) -> list[Span]:
+def candidate_words(view: Written, choice: Choice, gap: str) -> list[Span]:
     found = marked(view, choice)
+    if view.is_waiting:
+        return [Span("next ", "muted"), Span(f"comes with sample, event {view.events} of {view.events}", "faint")]
     if found is None or view.candidates is None:
         return [Span(view.fault, "stop")]
     is_next = found.token == view.upcoming
     return [
         Span("next " if is_next else "marked ", "muted"),
         Span(name(view, found.token), "fwd" if is_next else "bright", bold=True),
-        *fact("p", numbers.stat(found.probs[0])),
-        *fact("rank", numbers.count(found.rank)),
-        *fact("−log p", f"{view.candidates.surprisal(found.token):.2f}"),
+        *fact("p", numbers.stat(found.probs[0]), gap),
+        *fact("rank", numbers.count(found.rank), gap),
+        *fact("−log p", nats(view.candidates.surprisal(found.token)), gap),
     ]
 
 
 def text_words(view: Written) -> list[Span]:
     mean = view.surprisal
     return [
-        *([Span("mean "), Span(f"{mean:.2f} nats", "text")] if mean is not None else [Span("no new token yet")]),
+        *([Span("mean "), Span(f"{nats(mean)} nats", "text")] if mean is not None else [Span("no new token yet")]),
         *fact("perplexity", "–" if view.perplexity is None else numbers.stat(view.perplexity)),
         *([Span(f"   {numbers.count(view.unseen)} tokens out of sight", "muted")] if view.unseen else []),
     ]
 
 
-def fact(label: str, value: str) -> list[Span]:
-    return [Span(f"   {label} ", "muted"), Span(value)]
+def fact(label: str, value: str, gap: str = "   ") -> list[Span]:
+    return [Span(f"{gap}{label} ", "muted"), Span(value)]
 
 
 def surprise_row(view: Written, width: int, palette: Palette) -> Row:
@@ -102,7 +111,10 @@ def chips(view: Written, choice: Choice, palette: Palette) -> list[Row]:
         weight = None if looked is None or i < view.unseen else float(looked[i - view.unseen])
         top = 0.0 if looked is None else float(np.nanmax(looked, initial=0))
         made.append(chip(clean(spaced(token)), weight, top, i >= view.prompt, palette))
-    if (found := marked(view, choice)) is not None:
+    found = marked(view, choice)
+    if found is None or (view.upcoming is None and choice.rank is None):
+        made.append(segments([Span(" □ ", "faint")], palette))
+    else:
         bg = "fwd" if found.token == view.upcoming else "select"
         text = f"{palette.marks.chip[0]}{name(view, found.token)}{palette.marks.chip[1]}"
         made.append(segments([Span(text, "bg" if bg == "fwd" else "bright", bold=True, bg=bg)], palette))
@@ -121,15 +133,14 @@ def chip(text: str, weight: float | None, top: float, is_new: bool, palette: Pal
     return [Segment(text, style + Style(bold=True) if is_new else style)]
 
 
-def flowed(pieces: list[Row], width: int, palette: Palette) -> list[Row]:
-    """Chips in lines, a cell between two of them."""
-    lines: list[Row] = [[]]
+def flowed(widths: list[int], room: int) -> list[list[tuple[int, int]]]:
+    """Lines of pieces so wide, each as its column and its number; a cell between two of them."""
+    lines: list[list[tuple[int, int]]] = [[]]
     used = 0
-    for piece in pieces:
-        wide = row_width(piece)
-        if used and used + wide > width:
+    for i, wide in enumerate(widths):
+        if used and used + wide > room:
             lines.append([])
             used = 0
-        lines[-1] += [*piece, *blank(1, palette)]
+        lines[-1].append((used, i))
         used += wide + 1
     return lines

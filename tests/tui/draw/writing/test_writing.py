@@ -7,10 +7,11 @@ from glassllm import Config, GlassLM
 from glassllm.generation import Writer, Written
 from tui.draw.palette import Palette
 from tui.draw.text import row_width
-from tui.draw.writing import page
+from tui.draw.writing import page, timeline
 from tui.draw.writing.attention import entropy_of, window
 from tui.draw.writing.candidates import amount, cut_words
 from tui.draw.writing.choice import Choice, marked
+from tui.draw.writing.rule import rule
 
 PALETTES = [
     Palette(),
@@ -49,8 +50,8 @@ def test_all_rows_fill_the_board(views, size, palette):
         for choice in (Choice(), Choice(3, 7, 1, True), Choice(900)):
             rows = page.board(view, choice, width, height, palette)
             assert [row_width(row) for row in rows] == [width] * height
-            assert row_width(page.track(view, "paused", 4, width, palette)) == width
-            assert all(row_width(row) == width for row in page.rule(view, choice, width, 2, palette))
+            assert row_width(timeline.track(view, "paused", 4, width, palette)) == width
+            assert all(row_width(row) == width for row in rule(view, choice, width, 2, palette))
 
 
 def test_the_candidates_are_the_likeliest_with_their_probabilities(views):
@@ -78,7 +79,7 @@ def test_the_cursor_is_on_the_next_token_until_it_is_moved(views):
 
 def test_the_rule_s_numbers_make_the_probability(views):
     view = views[1]
-    rows = text(page.rule(view, Choice(), 160, 2, Palette()))
+    rows = text(rule(view, Choice(), 160, 2, Palette()))
     z, logits = view.candidates.logits[view.upcoming], view.candidates.logits.astype(float)
     assert f"exp(({z:.3f} − {logits.max():.3f}) / 1)".replace("-", "−") in rows
     assert f"{np.exp(logits - logits.max()).sum():.4g}" in rows

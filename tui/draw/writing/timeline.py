@@ -1,0 +1,79 @@
+"""The Generate screen's track and header: how far the text is written, and how far its next token is."""
+
+from collections.abc import Sequence
+
+from glassllm.generation import Written
+from tui.draw import numbers
+from tui.draw.palette import Palette
+from tui.draw.text import Row, Span, text_row
+
+LEAST = 6  # cells for the text's own progress beside a token's events
+
+
+def track(view: Written, state: str, speed: int, width: int, palette: Palette) -> Row:
+    """New tokens as a row: done heavy, those to the goal light, `▶` here. While a token is gone through by its
+    events, these stand before it."""
+    mark = "▶" if state == "playing" else "‖"
+    head = [Span(f" {mark} ", "fwd" if mark == "▶" else "bright"), Span(f"{state}   ", "muted")]
+    unit = "events" if view.event else "tokens"
+    tail = [Span("   speed " if width >= 100 else " ", "muted"), Span(f"{speed}"), Span(f" {unit}/s ", "muted")]
+    room = width - sum(len(span.text) for span in (*head, *tail)) - 1
+    line: list[Span] = []
+    if view.event:
+        line = [*events_line(view, max(room - LEAST - 3, 3)), Span("   ")]
+        room -= sum(len(span.text) for span in line)
+    return text_row([*head, *line, *tokens_line(view, max(room, 1))], width, palette, "bg", tail)
+
+
+def tokens_line(view: Written, room: int) -> list[Span]:
+    here = min(round(view.depth / view.goal * (room - 1)), room - 1)
+    mark = Span("━", "fwd") if view.event else Span("▶", "bright", bold=True)
+    return [Span("━" * here, "fwd"), mark, Span("─" * (room - 1 - here), "line")]
+
+
+def events_line(view: Written, room: int) -> list[Span]:
+    """One cell an event, or as few events a cell as fit; blocks are numbered where they begin."""
+    per_cell = max(-(-view.events // room), 1)
+    count, here = -(-view.events // per_cell), (view.event - 1) // per_cell
+    line = [Span("━", "fwd") if i < here else Span("─", "line") for i in range(count)]
+    layers = [moment.layer for moment in view.moments]
+    for layer, cell in block_starts(layers, per_cell):
+        for i, sign in enumerate(f" {layer} "):
+            if cell + i < count:
+                line[cell + i] = Span(sign, "fwd" if cell + i < here else "faint")
+    line[here] = Span("▶", "bright", bold=True)
+    return line
+
+
+def block_starts(layers: Sequence[int | None], per_cell: int) -> list[tuple[int, int]]:
+    """Each block and the cell it begins in; of numbers that would overlap the first."""
+    found: list[tuple[int, int]] = []
+    for i, layer in enumerate(layers):
+        is_start = layer is not None and (i == 0 or layers[i - 1] != layer)
+        cell = i // per_cell
+        if layer is not None and is_start and (not found or cell >= found[-1][1] + len(f" {found[-1][0]} ")):
+            found.append((layer, cell))
+    return found
+
+
+def facts(view: Written, width: int) -> list[list[Span]]:
+    """What the header says, the indispensable first."""
+    said = [[Span("token ", "muted"), Span(str(view.depth), "bright", bold=True), Span(f"/{view.goal}")]]
+    if view.event:
+        said.append([Span("event ", "muted"), Span(str(view.event), "bright", bold=True), Span(f"/{view.events}")])
+    if view.seconds:
+        said.append(pair("", f"{rate(1 / view.seconds)} tok/s"))
+    said.append(pair("seed", str(view.seed)))
+    seen = len(view.tokens) - view.unseen
+    said.append(pair("context", f"{seen}/{view.max_len}"))
+    if width >= 120:
+        said += [pair("KV cache", "past the window" if view.unseen else "on"), [Span("no grad", "muted")]]
+    return said
+
+
+def rate(x: float) -> str:
+    return numbers.count(round(x)) if x >= 1000 else numbers.stat(x)
+
+
+def pair(label: str, value: str) -> list[Span]:
+    return [Span(f"{label} " if label else "", "muted"), Span(value)]
