@@ -38,7 +38,6 @@ LEAST_FIRST = ("subnormal", "negative zero positive", "min max", "std", "mean", 
 UNLIMITED = 10_000
 HEADS = {"negative": "−", "zero": "0", "positive": "+", "nan": "NaN", "inf": "Inf"}
 FAULTS = ("nan", "inf")
-NOTHING = "–"
 NARROWEST = 100
 """Columns where no terminal says how many there are."""
 
@@ -161,12 +160,12 @@ def column(name: str, values: Sequence[float | str | None]) -> list[Text]:
     """The texts of one column: counts, with faults in their colour, or numbers on their point; `–` for None."""
     if name in KINDS:
         return [counted(name, None if n is None else int(n)) for n in values]
-    return [Text(text) for text in pointed([NOTHING if x is None else numbers.stat(float(x)) for x in values])]
+    return [Text(text) for text in pointed(numbers.stats(None if x is None else float(x) for x in values))]
 
 
 def counted(kind: str, n: int | None) -> Text:
     if n is None:
-        return Text(NOTHING)
+        return Text(numbers.NOTHING)
     return Text(numbers.count(n), "bold red" if n and kind in FAULTS else "")
 
 

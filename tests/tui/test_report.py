@@ -73,7 +73,7 @@ def test_the_first_lines_say_what_was_run(data):
 
 def test_events_and_leaves_have_their_numbers(data):
     event = next(line for line in lines(data) if line.startswith("embed"))
-    moments, kinds = ["−.5", ".0833", "2", "NaN", "12.5"], ["1", "0", "2\u2009160", "3", "0", "0", "0"]
+    moments, kinds = ["−.500", ".0833", "2", "NaN", "12.5"], ["1", "0", "2\u2009160", "3", "0", "0", "0"]
     assert re.split(" +", event) == ["embed", "3×64", *moments, *kinds]
     unreached = next(line for line in lines(data) if line.startswith("G "))
     assert unreached.split() == ["G", "9", "1", *"–" * 7]

@@ -104,11 +104,10 @@ def shaded_rows(
 ) -> list[Row]:
     """Cells as shades; under large ones their numbers, the cursor's underlined and pointed at."""
     rows: list[Row] = []
-    for i, code in enumerate(codes.code.tolist()):
+    for i, (code, beyond) in enumerate(zip(codes.code.tolist(), codes.beyond.tolist(), strict=True)):
         at = cursor[1] if cursor and cursor[0] == i else -1
-        rows.append(
-            _joined(piece for j, c in enumerate(code) for piece in _shaded(palette, kind, size, c, j == at))
-        )
+        rows.append(_joined(piece for j, (c, b) in enumerate(zip(code, beyond, strict=True))
+                            for piece in _shaded(palette, kind, size, c, b, j == at)))  # fmt: skip
         if size == "large":
             texts = numbers[i] if numbers is not None else [""] * len(code)
             rows.append(
@@ -118,8 +117,13 @@ def shaded_rows(
 
 
 @lru_cache(1 << 12)
-def _shaded(palette: Palette, kind: Ramp, size: Size, code: int, is_cursor: bool) -> tuple[Segment, ...]:
-    """The upper line of one cell: in 4 columns three of shade and a gap, in 2 columns sign and shade."""
+def _shaded(
+    palette: Palette, kind: Ramp, size: Size, code: int, beyond: int, is_cursor: bool
+) -> tuple[Segment, ...]:
+    """The upper line of one cell: in 4 columns three of shade and a gap, in 2 columns sign and shade.
+
+    The last of these is the mark of a value beyond the scale.
+    """
     special = code - levels(palette, kind)
     bright = palette.style("bright", bold=True)
     if size == "medium" and is_cursor:
@@ -132,6 +136,7 @@ def _shaded(palette: Palette, kind: Ramp, size: Size, code: int, is_cursor: bool
     else:
         ink = palette.inks(kind)[code]
         text, style = (ink.sign + ink.glyph * wide)[:wide], ink.style
+        text = text[:-1] + ("+" if beyond > 0 else "-") if beyond else text
     return (Segment(text, style), *(gap if size == "large" else ()))
 
 

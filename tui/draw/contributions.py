@@ -167,18 +167,19 @@ def _draw_table(draft: Draft, parts: list[Part]) -> None:
     canvas.words_right(norm_end, 5, [Span("‖g‖", "faint")])
     canvas.words(share_x + 1, 5, [Span("share", "faint")])
     canvas.words_right(end, 5, [Span(words.cell_text(focus, cell), "faint")])
-    for i, part in enumerate(parts[:LISTED]):
+    listed = parts[:LISTED]
+    norms = numbers.stats(None if part.array is None else norm_of(part.array) for part in listed)
+    for i, part in enumerate(listed):
         y = 6 + i
         token = "text" if part.array is not None else "faint"
         canvas.words(
             1, y, [Span(part.glyph, part.token), Span(" "), Span(cut(part.name, name_width, "tail"), token)]
         )
         canvas.words(name_width + 4, y, [Span(cut(part.way, ways), "muted" if token == "text" else "faint")])
+        canvas.words_right(norm_end, y, [Span(norms[i], "faint" if part.array is None else "text")])
         if part.array is None:
-            canvas.words_right(norm_end, y, [Span("–", "faint")])
             canvas.words_right(end, y, [Span("not reached" if part.glyph == "○" else "none", "faint")])
             continue
-        canvas.words_right(norm_end, y, [Span(numbers.stat(norm_of(part.array)))])
         if focus.gradient is not None:
             share = share_of(part.array, focus.gradient)
             canvas.put(share_x + 1, y, curves.amount_row(abs(share), 4, draft.palette))
@@ -202,7 +203,7 @@ def _cell_words(array: Array, cell: tuple[int, ...], how: Format, digits: int = 
     if not how.is_usual:
         text = numbers.formatted(value, how)
     else:
-        text = numbers.stat(float(value), digits)
+        text = numbers.stat(float(value), digits, in_column=True)
     return [Span(text) if is_number else Span(text, "nanfg", bold=True, bg="nan")]
 
 

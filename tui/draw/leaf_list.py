@@ -26,11 +26,9 @@ def leaf_rows(snapshot: Snapshot, height: int, width: int, palette: Palette) -> 
     groups = grouped(snapshot, states)
     norms = [norm(snapshot, rows) for _, rows, _ in groups]
     largest = max((n for n in norms if n is not None), default=0.0)
-    body = [
-        group_row(name, state, size, largest, width, palette)
-        for (name, _, state), size in zip(groups, norms, strict=True)
-    ]
-    return [text_row(title, width, palette, right=right), *body[: height - 1]]
+    shown = list(zip(groups, norms, numbers.stats(norms[: height - 1]), strict=False))
+    body = [group_row(name, state, size, text, largest, width, palette) for (name, _, state), size, text in shown]
+    return [text_row(title, width, palette, right=right), *body]
 
 
 Group = tuple[str, list[int], GradientState]
@@ -80,19 +78,26 @@ def norm(snapshot: Snapshot, leaves: list[int]) -> float | None:
 
 
 def group_row(
-    name: str, state: GradientState, size: float | None, largest: float, width: int, palette: Palette
+    name: str,
+    state: GradientState,
+    size: float | None,
+    text: str,
+    largest: float,
+    width: int,
+    palette: Palette,
 ) -> Cells:
+    """One group: state, name, norm as a number and as a bar."""
     glyph, fg = glyphs.gradient_glyph(state)
     if size is None:
-        text = cut(name, width - 16)
+        cut_name = cut(name, width - 16)
         return text_row(
-            [Span(f" {glyph} ", fg), Span(f"{text}  ", "muted"), Span("not reached", "faint")], width, palette
+            [Span(f" {glyph} ", fg), Span(f"{cut_name}  ", "muted"), Span("not reached", "faint")], width, palette
         )
     partial = f"  {glyphs.of_edges(state)}" if not state.is_final else ""
     words = [Span(f" {glyph} ", fg), Span(cut(name, width - 19 - len(partial))), Span(partial, "bwd", bold=True)]
     full = bar(size, largest)
     right = [
-        Span(numbers.stat(size).rjust(6) + " "),
+        Span(text.rjust(6) + " "),
         Span("━" * full, "bwd"),
         Span("─" * (BAR - full), "line"),
         Span(" "),

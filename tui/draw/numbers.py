@@ -4,7 +4,7 @@ Minus is U+2212, as wide as a plus. Exponents stand behind `e`, or as one factor
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from tui.draw.formats import Format
 
 Array = NDArray[Any]
 THIN = "\u2009"
+NOTHING = "–"
 SUPERSCRIPT = str.maketrans("−-0123456789", "⁻⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 cell, unsigned, special, with_minus = (numerals.signed, numerals.unsigned, numerals.special, numerals.with_minus)
@@ -62,8 +63,11 @@ def pen_of(how: Format) -> Pen:
     return USUAL_PEN if how.is_usual else FormatPen(how)
 
 
-def stat(x: float, digits: int = 3) -> str:
-    """A statistic: three significant digits, no leading zero, `.0833`; fewer where they are the exact value."""
+def stat(x: float, digits: int = 3, in_column: bool = False) -> str:
+    """A statistic: three significant digits, no leading zero, `.0833`; fewer where they are the exact value.
+
+    In a column only whole numbers have fewer, so that `.250` stands below `.251`.
+    """
     if not math.isfinite(x):
         return special(x)
     if x == 0:
@@ -74,7 +78,13 @@ def stat(x: float, digits: int = 3) -> str:
     places = max(0, digits - 1 - math.floor(math.log10(size)))
     text = f"{x:.{places}f}"
     short = text.rstrip("0").rstrip(".") if "." in text else text
-    return with_minus(headless(short if float(short) == x else text))
+    is_short = float(short) == x and not (in_column and "." in short)
+    return with_minus(headless(short if is_short else text))
+
+
+def stats(values: Iterable[float | None], digits: int = 3) -> list[str]:
+    """A column of statistics, `–` for None."""
+    return [NOTHING if x is None else stat(x, digits, in_column=True) for x in values]
 
 
 def headless(text: str) -> str:

@@ -14,7 +14,6 @@ from .text import Row, Span, cut, text_row
 COLUMNS = ("in order", "shape", "‖w‖", "‖g‖", "‖g‖/‖w‖")
 """What the table can be sorted by; the first is the model's own order, under the names."""
 HEADS = ("name", *COLUMNS[1:])
-NOTHING = "–"
 ROWS_AROUND = 7  # blank, title, blank, heads; blank, keys, blank
 LEFT, GAP = 5, 3  # columns before the names and before each other column
 LEAST_NAME, MOST_NAME, LEAST_WIDTH = 12, 44, 60
@@ -137,7 +136,7 @@ def _entry(each: Parameter, is_chosen: bool, name_width: int, texts: Sequence[st
     name = cut(each.name, name_width, "tail").ljust(name_width)
     words = [Span(" ▸ " if is_chosen else "   ", "bright"), Span(f"{glyph} ", fg)]
     words.append(Span(name, "bright" if is_chosen else "text", bold=is_chosen))
-    words += [Span(" " * GAP + text, "faint" if text.strip() == NOTHING else "text") for text in texts]
+    words += [Span(" " * GAP + text, "faint" if text.strip() == numbers.NOTHING else "text") for text in texts]
     return words
 
 
@@ -151,8 +150,7 @@ def _keys() -> list[Span]:
 def _column(table: Sequence[Parameter], column: int) -> list[str]:
     if column == 1:
         return [numbers.shape(each.shape) for each in table]
-    values = [_value(each, column) for each in table]
-    return pointed([NOTHING if value is None else numbers.stat(value) for value in values])
+    return pointed(numbers.stats(_value(each, column) for each in table))
 
 
 def pointed(texts: Sequence[str]) -> list[str]:

@@ -14,6 +14,7 @@ from tui.draw.plane import PanelState, Plane
 from tui.draw.text import Row, Span, clean, cut, segments, text_row
 
 SHORT = {"contributions": "contrib"}
+MOMENTS = ("min", "mean", "max", "std")
 PLURALS = {"vocabulary": "entries", "hidden": "hidden units", "in": "inputs", "out": "outputs"}
 
 
@@ -76,9 +77,17 @@ def health_words(array: Array, health: Health | None) -> list[Span]:
     ]
     if health is None:
         return [*words, Span("counting…", "muted")]
-    for name, gap in (("min", "  "), ("mean", "  "), ("max", "  "), ("std", "")):
-        words += [Span(f"{name} ", "muted"), Span(numbers.stat(getattr(health, name)) + gap)]
+    for name, gap in zip(MOMENTS, ("  ", "  ", "  ", ""), strict=True):
+        found = moment(health, name)
+        text = numbers.NOTHING if found is None else numbers.stat(found)
+        words += [Span(f"{name} ", "muted"), Span(text + gap)]
     return words
+
+
+def moment(health: Health, name: str) -> float | None:
+    """Minimum, mean, maximum or deviation; None where no element is a number that has one."""
+    found: float = getattr(health, name)
+    return None if np.isnan(found) else found
 
 
 def health_lines(array: Array, health: Health | None, width: int, only_shape: bool = False) -> list[list[Span]]:
@@ -137,9 +146,8 @@ def health_column(array: Array, health: Health | None, width: int, palette: Pale
     if health is None:
         return [*rows, text_row([Span("counting…", "muted")], width, palette)]
     total = health.negative + health.zero + health.positive
-    rows += [
-        _pair(name, numbers.stat(getattr(health, name)), width, palette) for name in ("min", "mean", "max", "std")
-    ]
+    moments = numbers.stats([moment(health, name) for name in MOMENTS])
+    rows += [_pair(name, text, width, palette) for name, text in zip(MOMENTS, moments, strict=True)]
     rows.append(_pair("0", numbers.percent(health.zero, total), width, palette))
     if health.nan or health.inf:
         rows.append(text_row(fault_words(health), width, palette))

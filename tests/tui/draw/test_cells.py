@@ -51,6 +51,14 @@ def test_medium_cells_have_sign_and_shade():
     assert text_of(rows) == ["+█[]· ", "× ▲ ▼ ", "+ − · "]
 
 
+def test_what_lies_beyond_the_scale_is_marked_where_there_is_room():
+    beyond = [[1.5, -1.5, 0.9]]
+    assert text_of(drawn(beyond, 12, 2, NONE, cell=(0, 2))[1])[0] == "+█+ −█- +██◂"
+    assert text_of(drawn(beyond, 6, 1, NONE, cell=(0, 2))[1]) == ["++−-[]"]
+    assert text_of(drawn([[1.5, 0.9, 0.9]], 12, 2, NONE, POSITIVE, cell=(0, 2))[1])[0] == "██+ ███ ███◂"
+    assert "+" not in text_of(drawn(beyond, 3, 1, NONE)[1])[0]  # one column is shade
+
+
 def test_data_of_one_sign_have_none_in_front():
     _, rows = drawn([[0.0, 0.1, 0.3], [0.5, 0.8, 1.0]], 12, 4, NONE, POSITIVE, cell=(1, 2))
     assert text_of(rows)[::2] == [" ·      ░░░ ", "▒▒▒ ▓▓▓ ███◂"]

@@ -60,7 +60,7 @@ def test_each_large_cell_has_its_number_and_the_factor_stands_below(snapshots):
     lines = [line.rstrip() for line in text_of(page.rows)]
     top = next(i for i, line in enumerate(lines) if "Once▸" in line)
     assert [line.split() for line in lines[top : top + 5]] == [
-        ["Once▸+██◂−"], ["+93", "−2"], ["upon", "·", "−░░"], ["−31"], ["×10⁻³"],
+        ["Once▸+█+◂−"], ["+93", "−2"], ["upon", "·", "−░░"], ["−31"], ["×10⁻³"],
     ]  # fmt: skip
 
 

@@ -59,6 +59,13 @@ def test_stat(x, text):
     assert numbers.stat(x) == text
 
 
+def test_a_column_of_statistics_has_as_many_digits_everywhere():
+    assert numbers.stats([0.25, 0.2504, 1.0, 0.0, None, math.nan, 3.5, -2e-7]) == [
+        ".250", ".250", "1", "0", "–", "NaN", "3.50", "−2e−7",
+    ]  # fmt: skip
+    assert [numbers.stat(x) for x in (0.25, 0.2504)] == [".25", ".250"]
+
+
 @given(finite)
 def test_a_stat_is_close_short_and_keeps_its_sign(x):
     text = numbers.stat(x)

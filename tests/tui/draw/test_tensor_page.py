@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from glassllm.debug.health import health_of
 from tui.draw import numbers
 from tui.draw import scale as codes_of
 from tui.draw.formats import parse
@@ -43,6 +44,15 @@ def test_every_row_is_whole(snapshots, size, shape, tab):
     snapshot = snapshots(normal(*shape), gradient, edges=2, delivered=1, contributions=(gradient, None))
     page = tensor_page(snapshot, PanelState(tab=tab, cell=(1, 2)), *size, PALETTE)
     assert [row_width(row) for row in page.rows] == [size[0]] * size[1]
+
+
+@pytest.mark.parametrize("size", [(48, 18), (74, 37), (120, 36)], ids=str)
+@pytest.mark.parametrize("value", [np.zeros((0, 3), np.float32), np.full((2, 3), np.nan, np.float32)], ids=repr)
+def test_where_there_are_no_numbers_there_are_no_moments(snapshots, size, value):
+    snapshot = replace(snapshots(value), value_health=health_of(value))
+    words = text_of(tensor_page(snapshot, PanelState(), *size, PALETTE)).split()
+    for name in ("min", "mean", "max", "std"):
+        assert words[words.index(name) + 1] == "–"
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda s: f"{s[0]}x{s[1]}")
