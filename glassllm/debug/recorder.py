@@ -62,7 +62,7 @@ class Recorder:
         self._freezes = freezes
         self._rebuilds = rebuilds
         self._known = known
-        self._names = {tensor: name for name, tensor in (names or {}).items()}
+        self._names = {tensor: name for name, tensor in by_name(names).items()}
         self._untracked: WeakKeyDictionary[Tensor, int] = WeakKeyDictionary()
         self._constants: dict[int, int] = {}  # id of an array the tape holds -> its row
         self._inputs = 0
@@ -110,7 +110,7 @@ class Recorder:
 
     def name(self, names: Mapping[str, Tensor]) -> None:
         """Call the leaves recorded so far by these names; those that take a gradient become parameters."""
-        for name, tensor in names.items():
+        for name, tensor in by_name(names).items():
             row = self._row_of(tensor)
             if row is None and tensor.place is None:
                 row = self._constants.get(id(tensor.data))
@@ -290,6 +290,19 @@ def record(names: Mapping[str, Tensor] | None = None, rebuilds: bool = True) -> 
     finally:
         engine.set_hook(before)
         recorder.close()
+
+
+def by_name(names: Mapping[str, Tensor] | None) -> Mapping[str, Tensor]:
+    """The names as they were given, none for None; TypeError for what names nothing."""
+    if names is None:
+        return {}
+    if not isinstance(names, Mapping):
+        kind = type(names).__name__
+        raise TypeError(f'a name is needed for each Tensor, a dict such as {{"x": x}}, not a {kind}; or give none')
+    for name, tensor in names.items():
+        if not isinstance(name, str) or not isinstance(tensor, Tensor):
+            raise TypeError(f"names are strings and what they name Tensors, not {name!r}: {type(tensor).__name__}")
+    return names
 
 
 def tape_of(tensor: Tensor, names: Mapping[str, Tensor] | None = None) -> Tape:
