@@ -2,7 +2,7 @@
 
 import pytest
 
-from glassllm import Config, GlassLM
+from glassllm import Config, GlassLM, Tokenizer
 from glassllm.debug.commands import parse
 from glassllm.debug.desk import TRAINING, WRITER, settings_line
 from glassllm.debug.snapshot import CommandError
@@ -87,3 +87,33 @@ def test_settings_are_taken_all_at_once_or_not_at_all(model, tmp_path):
     with pytest.raises(ValueError, match="lr must be"):
         do(TRAINING, training, "set steps=30 lr=99")
     assert training.settings.steps == 1000
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("validate", "no step is finished yet"),
+        ("save", "there is no run to save yet"),
+        ("resume", "no unfinished run of x in"),
+        ("resume no such run.train.npz", "no such run.train.npz"),
+        ("resume no such run.npz", "no such run.train.npz"),
+    ],
+)
+def test_what_needs_a_run_is_refused_in_one_line(model, tmp_path, line, words):
+    training = Training(model, tmp_path / "x.txt", tmp_path, "x")
+    with pytest.raises(ValueError, match=words) as refusal:
+        do(TRAINING, training, line)
+    assert "\n" not in str(refusal.value) and training.state == "not begun"
+
+
+def test_a_run_by_its_commands(model, tmp_path):
+    (tmp_path / "x.txt").write_text("a small fox saw a red ball. " * 40, encoding="utf-8")
+    model.tokenizer = Tokenizer.train("a small fox saw a red ball. ", 20)
+    training = Training(model, tmp_path / "x.txt", tmp_path, "of foxes")
+    for line in ("set steps=9 batch_size=2 seq_len=8 warmup=2", "step 3", "validate", "save", "stop"):
+        do(TRAINING, training, line)
+    assert training.view().resumable == "of foxes.train.npz"
+    for line in ("resume", "stop", f"resume {tmp_path / 'of foxes.train.npz'}", "step"):
+        do(TRAINING, training, line)
+    view = training.view()
+    assert (view.step, view.resumed, view.curves["val_loss"][0].tolist()) == (4, 3, [0, 2])
