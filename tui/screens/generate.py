@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, cast
 
 from glassllm.debug.desk import WRITER
 from glassllm.debug.snapshot import Said
-from glassllm.generation import Moment, Written
+from glassllm.generation import Written
 from glassllm.tokenizer import EOS
-from tui.draw import numbers
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span
 from tui.draw.writing import page, timeline
-from tui.draw.writing.choice import Choice, head_in_layer, marked, name
+from tui.draw.writing.choice import Choice, head_in_layer, marked
 from tui.draw.writing.rule import rule
-from tui.draw.writing.spots import spot_at
+from tui.draw.writing.spots import Spot, spot_at
+from tui.draw.writing.status import said
 from tui.engine import Engine
 from tui.messages import EngineFailed
 
@@ -55,9 +55,8 @@ class GenerateScreen(Room):
         if before is None:  # open with the last layer, which decides
             self.choice = replace(self.choice, head=(view.layers - 1) * view.heads)
         if (moment := view.moment) is not None and moment.step == "attn.softmax":  # the text shows who looks now
-            self.choice = replace(
-                self.choice, head=(moment.layer or 0) * view.heads + head_in_layer(view, self.choice)
-            )
+            head = (moment.layer or 0) * view.heads + head_in_layer(view, self.choice)
+            self.choice = replace(self.choice, head=head)
         if before is not None and self.pace.is_playing and self._is_over(before, view):
             self.pace.stop()
         super().take(view)
@@ -93,20 +92,8 @@ class GenerateScreen(Room):
         return timeline.facts(self.view, width)
 
     def saying(self) -> Said:
-        view = self.view
-        if view is None or view.fault:
-            return ((view.fault if view else "", "stop"),)
-        if view.moment is not None:
-            return event_said(view, view.moment)
-        if not view.path:
-            return (("▶ ", "fwd"), ("the prompt", "bright"), (f"  {view.prompt} tokens; ", "muted"),
-                    ("n", "bright"), (" writes the next, ", "muted"), ("c", "bright"),
-                    (f" the next {view.goal}", "muted"))  # fmt: skip
-        node = view.path[-1]
-        kept = f" with p {numbers.stat(node.probability)}" if node.how == "drawn" else ""
-        forks = f"   {view.branches} forks in the tree" if view.branches else ""
-        return (("▶ ", "fwd"), (f"token {view.depth}", "bright"), (f"  {name(view, node.token)}", "text"),
-                (f"  {node.how}{kept}{forks}", "muted"))  # fmt: skip
+        assert self.view is not None
+        return said(self.view)
 
     def repaint(self) -> None:
         """Show another choice on the same view."""
@@ -174,17 +161,11 @@ class GenerateScreen(Room):
         if self.view is not None:
             self.do(f"greedy {'off' if self.view.sampling.greedy else 'on'}")
 
-    def action_edit_temperature(self) -> None:
+    def action_edit(self, setting: str) -> None:
+        """Let a setting be typed over, as it stands."""
         if self.view is not None:
-            self.action_command_line(f"temperature {self.view.sampling.temperature:g}")
-
-    def action_edit_top_k(self) -> None:
-        if self.view is not None:
-            self.action_command_line(f"top-k {self.view.sampling.top_k or 'off'}")
-
-    def action_edit_top_p(self) -> None:
-        if self.view is not None:
-            self.action_command_line(f"top-p {self.view.sampling.top_p or 'off'}")
+            now = getattr(self.view.sampling, setting.replace("-", "_"))
+            self.action_command_line(f"{setting} {'off' if now is None else f'{now:g}'}")
 
     def action_leave(self) -> None:
         """Stop what goes on; else forget what is marked."""
@@ -219,20 +200,27 @@ class GenerateScreen(Room):
 
     def pointed(self, column: int, row: int) -> None:
         """Mark the candidate, choose the head, or go back to the token that was clicked."""
-        view = self.view
-        if view is None:
-            return
-        spot = spot_at(page.panes(view, self.choice, *self.board.size, self._palette), column, row)
-        if spot is None:
+        view, spot = self.view, self._spot(column, row)
+        if view is None or spot is None:
             return
         if spot.what == "token":
             self._go_to_token(view, spot.number)
-            return
-        if spot.what == "head":
+        elif spot.what == "head":
             self.choice = replace(self.choice, head=spot.number)
         elif view.candidates is not None:
             self.choice = replace(self.choice, rank=view.candidates.of(spot.number).rank - 1)
         self.repaint()
+
+    def pointed_twice(self, column: int, row: int) -> None:
+        """Go on with the candidate, which the first click marked."""
+        spot = self._spot(column, row)
+        if spot is not None and spot.what == "candidate":
+            self.action_take_marked()
+
+    def _spot(self, column: int, row: int) -> Spot | None:
+        if self.view is None:
+            return None
+        return spot_at(page.panes(self.view, self.choice, *self.board.size, self._palette), column, row)
 
     def _go_to_token(self, view: Written, number: int) -> None:
         """To where this token of the text was taken; one of the prompt: to the prompt."""
@@ -243,9 +231,3 @@ class GenerateScreen(Room):
 
     def wheel(self, by: int) -> None:
         self._mark(by)
-
-
-def event_said(view: Written, moment: Moment) -> Said:
-    """The status line about an event."""
-    return (("▶ ", "fwd"), (f"event {moment.number}", "bright"), (f" of token {view.depth + 1}  ", "muted"),
-            (moment.scope, "text"), (f"  {moment.meaning}", "muted"))  # fmt: skip

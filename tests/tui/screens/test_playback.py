@@ -14,12 +14,12 @@ async def opened(pilot):
     return pilot.app.screen
 
 
-async def click(pilot, room, what, number):
+async def click(pilot, room, what, number, times=1):
     """Click the middle of what stands for this on the board."""
     panes = page.panes(room.view, room.choice, *room.board.size, room._palette)
     x, y = next((left + s.x + s.width // 2, top + s.y) for left, top, pane in panes for s in pane.spots
                 if (s.what, s.number) == (what, number))  # fmt: skip
-    await pilot.click(room.board, offset=(x, y))
+    await pilot.click(room.board, offset=(x, y), times=times)
     await settled(pilot)
 
 
@@ -168,6 +168,8 @@ async def test_the_mouse_marks_candidates_chooses_heads_and_goes_back(sample):
         assert room.choice.rank == 2 and "by hand" in text(pilot)
         room.wheel(1)
         assert room.choice.rank == 3
+        await click(pilot, room, "candidate", third, times=2)
+        assert (room.view.path[-1].token, room.view.path[-1].how) == (third, "by hand")
         await click(pilot, room, "head", 5)
         assert room.choice.head == 5 and "blocks.1 head 2" in row(pilot, 2)
         await click(pilot, room, "token", room.view.prompt)
