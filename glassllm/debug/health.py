@@ -48,6 +48,15 @@ def health_of(array: Array, masked: Array | None = None) -> Health:
     )
 
 
+def faults_of(array: Array, masked: Array | None = None) -> tuple[int, int]:
+    """The NaNs and the ±Infs of `array` as `health_of` counts them, and nothing else."""
+    x = np.asarray(array)
+    if np.isfinite(x).all():
+        return 0, 0
+    hidden = 0 if masked is None else int(np.count_nonzero(masked & (x == -np.inf)))
+    return int(np.count_nonzero(x != x)), int(np.count_nonzero(np.isinf(x))) - hidden
+
+
 class HealthTable:
     """The Health of each row of a tape, as numbers."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from glassllm.autograd.ops import Array
 
-from .health import COUNTED, health_of, norm_of
+from .health import COUNTED, faults_of, health_of, norm_of
 from .session import Session, drain
 from .snapshot import Event, Health, Position, Row
 from .traversal import Traversal
@@ -45,17 +45,19 @@ def report(session: Session) -> Data:
 
 def _counts(session: Session, gradients: list[Data]) -> Data:
     """`nan` and `inf` are counted in all values but constants, and in the gradients of leaves."""
-    tape, facts = session.tape, session.facts
-    computed = [row for row in tape.rows if row.kind != "leaf" or row.parameter or row.tracked]
-    values = [statistics(tape.count_health(row.id)) for row in computed]
-    all_of = [*values, *(leaf["grad_stats"] for leaf in gradients if leaf["grad_stats"])]
+    rows, facts = session.tape.rows, session.facts
+    computed = [
+        i for i in range(len(rows)) if rows.kind(i) != "leaf" or rows.is_parameter(i) or rows.is_tracked(i)
+    ]
+    faults = [faults_of(rows.arrays[i], rows.masked(i)) for i in computed]
+    faults += [(stats["nan"], stats["inf"]) for leaf in gradients if (stats := leaf["grad_stats"])]
     return {
         "events": facts.events,
         "nodes": facts.nodes,
-        "parameters": sum(row.parameter for row in tape.rows),
+        "parameters": sum(map(rows.is_parameter, range(len(rows)))),
         "weights": facts.parameters,
-        "nan": sum(stats["nan"] for stats in all_of),
-        "inf": sum(stats["inf"] for stats in all_of),
+        "nan": sum(nan for nan, _ in faults),
+        "inf": sum(inf for _, inf in faults),
     }
 
 
@@ -85,7 +87,8 @@ def _pull_all(traversal: Traversal) -> list[str]:
 def _leaves(session: Session) -> list[Row]:
     """What takes a gradient, parameters in the model's order; then parameters that take none."""
     rows, taking = session.tape.rows, session.tape.leaves
-    return [rows[i] for i in taking] + [row for row in rows if row.parameter and row.id not in taking]
+    others = set(filter(rows.is_parameter, range(len(rows)))).difference(taking)
+    return [rows[i] for i in (*taking, *sorted(others))]
 
 
 def _event(session: Session, event: Event) -> Data:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from glassllm.debug.health import health_of, norm_of
+from glassllm.debug.health import faults_of, health_of, norm_of
 
 NAN, INF = np.nan, np.inf
 TINY = np.finfo(np.float32).tiny
@@ -82,3 +82,19 @@ def test_a_norm_lets_nan_and_inf_through():
     assert norm_of(np.array([3.0, 4.0], np.float32)) == 5
     assert math.isnan(norm_of(np.array([NAN, 1])))
     assert norm_of(np.array([1e38, INF], np.float32)) == INF
+
+
+@pytest.mark.parametrize(
+    ("values", "masked"),
+    [
+        ([1.0, 2.0], None),
+        ([], None),
+        ([NAN, INF, -INF, 1.0], None),
+        ([-INF, -INF, NAN, INF], [True, False, True, True]),
+        ([3, -1], None),
+    ],
+)
+def test_faults_are_counted_alone_as_with_all_else(values, masked):
+    array, masked = np.array(values), None if masked is None else np.array(masked)
+    health = health_of(array, masked)
+    assert faults_of(array, masked) == (health.nan, health.inf)

@@ -224,7 +224,7 @@ def test_traversals_run_on_what_was_recorded_whatever_is_written_later(leaf):
 
 @pytest.mark.parametrize("given", [list, tuple, set, lambda x: x[0], lambda x: {0: x[0]}, lambda x: {"x": 3.0}])
 def test_what_names_nothing_is_refused_by_a_line_that_says_what_to_give(leaf, given):
-    x, before = leaf(1.0), engine.hook
+    x, before = leaf, engine.hook
     wrong = given([x])
     for take in (lambda: record(wrong).__enter__(), lambda: tape_of(x * x, wrong)):
         with pytest.raises(

@@ -9,6 +9,7 @@ from glassllm import Tensor
 from glassllm.autograd import op
 from glassllm.debug.report import number, report
 from glassllm.debug.session import Session, drain
+from tests.large import SMALL, mixed
 
 
 @pytest.fixture
@@ -133,3 +134,10 @@ def test_a_rule_that_fails_is_a_note(made, said, visits):
 )
 def test_numbers_without_a_literal_are_spelled(x, said):
     assert number(x) == said
+
+
+def test_a_row_without_an_event_is_looked_through_for_faults_alone(monkeypatch):
+    session = Session.of(mixed(SMALL))
+    monkeypatch.setattr(type(session.tape), "count_health", lambda tape, row: pytest.fail("all was counted"))
+    counts = report(session)["counts"]
+    assert (counts["nodes"], counts["nan"], counts["inf"]) == (session.facts.nodes, 0, 0)
