@@ -246,10 +246,10 @@ def test_refusing_what_claims_to_be_large_costs_little(name: str, tmp_path: Path
     words, text = COSTLY[name]
     path = tmp_path / "t.json"
     path.write_text(text, "utf-8")
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ValueError, match=words):
         Tokenizer.load(path)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     tracemalloc.start()
     try:
         with pytest.raises(ValueError, match=words):

@@ -52,6 +52,7 @@ class Member:
 
 
 ArrayOf = Callable[[Ref], Array]
+StandIn = Callable[[Ref], Any]  # an array, or what stands for one where its numbers are not needed
 
 
 # Writing
@@ -174,7 +175,7 @@ def number(value: Json) -> float | None:
     raise Fault(f"must be a number, got {brief(value)}")
 
 
-def decode(value: Json, members: list[Member], array_of: ArrayOf, depth: int = 0) -> Any:
+def decode(value: Json, members: list[Member], array_of: StandIn, depth: int = 0) -> Any:
     """The attribute that `encode` wrote. Raises Fault for anything else."""
     if depth > DEEPEST:
         raise Fault("an attribute is nested too deeply")

@@ -1,11 +1,11 @@
 """Whether the parts of a recording fit together, so that no rule is ever given arrays it cannot take.
 
-`check_shapes` needs no data: an array that takes no memory stands for each. `check_values` comes after reading.
+`check_shapes` needs no data: an array that takes no memory stands for each. `check_values` needs of an array of
+indices only how far its numbers reach, and `check_vocabulary` reads two arrays that are small.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,15 @@ import numpy as np
 from glassllm.autograd.graph import gradient_dtype
 from glassllm.autograd.ops import Array
 
-from .encoding import ArrayOf, Fault, Ref, decode
-from .shapes import check_values as check_index
+from .encoding import ArrayOf, Fault, Ref, StandIn, decode
+from .indices import INDEXED, Extent
+from .indices import check_values as check_indices
 from .shapes import is_saved, result_shape
 from .specs import Manifest, RowSpec, TraversalSpec
+from .visits import check_visits
 
 LOGITS = "logits"
-INDEXED = ("embedding", "cross_entropy", "fused_cross_entropy", "getitem")
-"""Ops whose attributes have to lie in range."""
-VOCABULARY = (16 << 20, 1 << 20)  # bytes and texts
+VOCABULARY = (4 << 20, 1 << 18)  # bytes and texts
 NUMPY_FAULTS = (ValueError, TypeError, IndexError, KeyError, OverflowError, MemoryError)
 
 
@@ -34,7 +34,7 @@ def about(what: str) -> Iterator[None]:
         raise Fault(f"{what}: {error or type(error).__name__}") from None
 
 
-def attrs_of(manifest: Manifest, row: RowSpec, array_of: ArrayOf) -> dict[str, Any]:
+def attrs_of(manifest: Manifest, row: RowSpec, array_of: StandIn) -> dict[str, Any]:
     return {name: decode(value, manifest.members, array_of) for name, value in row.attrs.items()}
 
 
@@ -56,6 +56,7 @@ def check_shapes(manifest: Manifest) -> None:
         with about("the chosen seed"):
             _check_gradient(manifest, manifest.chosen[1], manifest.rows[manifest.chosen[0]].array)
     _check_text(manifest)
+    check_visits(manifest)
 
 
 def _check_node(manifest: Manifest, row: RowSpec, attrs: dict[str, Any]) -> None:
@@ -76,11 +77,11 @@ def _check_node(manifest: Manifest, row: RowSpec, attrs: dict[str, Any]) -> None
 
 
 def _check_graph(manifest: Manifest) -> None:
-    """Which leaves take a gradient, in which order nodes were made, and that the position is a place of a kind."""
+    """Which leaves take a gradient, in which order nodes were made, and where traversals may start."""
     rows, made = manifest.rows, {row: order for order, row in enumerate(manifest.created)}
     taking = set()
     for i in manifest.created:
-        sources = [s for slot, s in enumerate(rows[i].inputs) if manifest.is_carried(rows[i], slot)]
+        sources = manifest.carried(i)
         if any(made.get(source, -1) >= made[i] for source in sources):
             raise Fault("created has a node before one of its inputs")
         taking |= {source for source in sources if rows[source].kind == "leaf"}
@@ -90,10 +91,6 @@ def _check_graph(manifest: Manifest) -> None:
     for root in [*roots, *(manifest.chosen or ())[:1]]:
         if root not in made and root not in taking:
             raise Fault(f"row {root} takes no gradient, and nothing starts from it")
-    at, visits = manifest.position, [traversal.visits for traversal in manifest.traversals]
-    forward = sum(row.kind != "leaf" for row in rows)
-    if at.place >= [forward, *visits][at.traversal]:
-        raise Fault(f"there is no position {at.traversal}, {at.place}, {at.edges}")
 
 
 def _check_traversal(manifest: Manifest, traversal: TraversalSpec) -> None:
@@ -126,32 +123,44 @@ def _check_text(manifest: Manifest) -> None:
             raise Fault("the vocabulary must be bytes, and where the texts end")
         if any(ref.shape[0] > most for ref, most in zip(manifest.vocabulary, VOCABULARY, strict=True)):
             raise Fault("the vocabulary is absurdly large")
+        known = manifest.vocabulary[1].shape[0]
+        for what in ("ids", "targets"):
+            if any(i >= known for i in manifest.facts[what]):
+                raise Fault(f"{what} beyond the vocabulary's {known} entries")
 
 
 def _dtype(manifest: Manifest, ref: Ref) -> "np.dtype[Any]":
     return manifest.members[ref.member].dtype
 
 
-def check_values(manifest: Manifest, array_of: ArrayOf) -> None:
-    """Raise Fault where an id, a target or an index is out of range; reads only the arrays that hold them."""
+def check_values(manifest: Manifest, extent_of: Callable[[Ref], Extent]) -> None:
+    """Raise Fault where an id, a target or an index is out of range; asks only for the arrays that hold them."""
     for i, row in enumerate(manifest.rows):
         if row.op is not None and row.name in INDEXED:
             with about(f"row {i}, {row.name}"):
                 shapes = [ref.shape for ref in manifest.inputs_of(row)]
-                check_index(row.op, shapes, attrs_of(manifest, row, array_of), row.array.shape)
+                check_indices(row.op, shapes, attrs_of(manifest, row, extent_of), row.array.shape)
+
+
+def check_vocabulary(manifest: Manifest, array_of: ArrayOf) -> None:
+    """Raise Fault where the vocabulary is no texts; no more than one of them is held at a time."""
+    if manifest.vocabulary is not None:
+        with about("the vocabulary"):
+            for _ in _texts(*map(array_of, manifest.vocabulary)):
+                pass
 
 
 def vocabulary_of(manifest: Manifest, array_of: ArrayOf) -> tuple[str, ...]:
     """One text per id; empty where the run had none."""
-    if manifest.vocabulary is None:
-        return ()
-    texts, ends = (array_of(ref) for ref in manifest.vocabulary)
-    bounds, joined = [0, *ends.tolist()], texts.tobytes()
-    if bounds != sorted(bounds) or bounds[-1] != len(joined):
-        raise Fault("the vocabulary's texts end where there are none")
-    with about("the vocabulary"):
-        found = tuple(str(joined[start:end], "utf-8", "surrogatepass") for start, end in pairwise(bounds))
-    for what in ("ids", "targets"):
-        if any(i >= len(found) for i in manifest.facts[what]):
-            raise Fault(f"{what} beyond the vocabulary's {len(found)} entries")
-    return found
+    return () if manifest.vocabulary is None else tuple(_texts(*map(array_of, manifest.vocabulary)))
+
+
+def _texts(joined: Array, ends: Array) -> Iterator[str]:
+    start = 0
+    for end in ends:
+        if not start <= end <= len(joined):
+            raise Fault("its texts end where there are none")
+        yield str(joined[start:end].tobytes(), "utf-8", "surrogatepass")
+        start = end
+    if start != len(joined):
+        raise Fault("there is more than its texts")

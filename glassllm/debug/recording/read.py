@@ -1,5 +1,13 @@
-"""Opening a recording: from small to large, and nothing is read before all that announces it has been checked."""
+"""Opening a recording: from small to large, and nothing is held before all that can be wrong has been looked for.
 
+Almost all of it the manifest and the headers tell: shapes, rows, traversals, visits, the position. Three things
+only the arrays do, and none of these costs memory that goes with their size: whether they are whole, and how far
+indices reach, which is seen piece by piece, nothing being kept; and the texts of the vocabulary, whose length is
+limited. When the arrays are read the recording is known to be a good one. Only a rule may still fail on numbers it
+cannot take, such as an integer's negative power: that ends its traversal, as it does in any session.
+"""
+
+from dataclasses import replace
 from pathlib import Path
 
 from glassllm.autograd.ops import Array
@@ -7,7 +15,8 @@ from glassllm.checkpoint import Archive
 from glassllm.debug.session import Session
 
 from .encoding import Fault, Ref, as_seen
-from .fit import check_shapes, check_values, vocabulary_of
+from .fit import check_shapes, check_values, check_vocabulary, vocabulary_of
+from .indices import Extent
 from .manifest import CHARACTERS, read_manifest
 from .rebuild import rebuild
 from .specs import Manifest
@@ -29,8 +38,9 @@ def open_recording(path: Path, limit_bytes: int = LIMIT_BYTES) -> Session:
             check_shapes(manifest)
             for i in range(len(manifest.members)):
                 archive.verify(member_name(i))
+            check_values(manifest, _Extents(archive).of)
+            check_vocabulary(manifest, _Arrays(archive).seen)
             arrays = _Arrays(archive)
-            check_values(manifest, arrays.seen)
             return rebuild(manifest, arrays.seen, vocabulary_of(manifest, arrays.seen))
         except Fault as fault:
             raise archive.fault(f"bad {RECORDING}: {fault}", SAVE_AGAIN) from None
@@ -54,6 +64,21 @@ def _check_members(archive: Archive, manifest: Manifest) -> None:
         if header.dtype != member.dtype or header.shape != member.shape or header.is_fortran:
             found = f"{header.dtype} of shape {header.shape}"
             raise Fault(f"'{name}' is {found}, not {member.dtype} of shape {member.shape}")
+
+
+class _Extents:
+    """How far the numbers of arrays reach, each read through once."""
+
+    def __init__(self, archive: Archive):
+        self._archive = archive
+        self._known: dict[int, Extent] = {}
+
+    def of(self, ref: Ref) -> Extent:
+        if ref.member not in self._known:
+            name = member_name(ref.member)
+            header = self._archive.header(name)
+            self._known[ref.member] = Extent.of(header.shape, header.dtype, self._archive.pieces(name))
+        return replace(self._known[ref.member], shape=ref.shape)
 
 
 class _Arrays:

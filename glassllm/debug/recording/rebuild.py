@@ -4,6 +4,7 @@ The visits are pulled again as far as they had been pulled. A custom op has no r
 then, and in a traversal where it had not sent yet, or in a new one, the traversal ends before it.
 """
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from weakref import ref as weak
@@ -15,13 +16,13 @@ from glassllm.autograd.ops import Array, Op
 from glassllm.autograd.tensor import Tensor
 from glassllm.debug.masks import masked_by
 from glassllm.debug.session import Session, drain
-from glassllm.debug.snapshot import CommandError, Line, Position, Row, RunFacts
+from glassllm.debug.snapshot import CommandError, Line, Row, RunFacts
 from glassllm.debug.snapshot import Fault as ProgramFault
 from glassllm.debug.tape import Tape
 from glassllm.debug.traversal import Traversal, VisitRecord
 from glassllm.files import printable
 
-from .encoding import ArrayOf, Fault, number
+from .encoding import ArrayOf, number
 from .fit import about, attrs_of
 from .specs import Manifest, RowSpec, TraversalSpec
 
@@ -116,7 +117,7 @@ class _Builder:
 
 
 def rebuild(manifest: Manifest, array_of: ArrayOf, vocabulary: tuple[str, ...]) -> Session:
-    """The session as it was saved. Raises Fault where its visits cannot be pulled again."""
+    """The session as it was saved; visits that its numbers do not allow end their traversal."""
     built = _Builder(manifest, array_of)
     event_of: dict[int, int] = {}
     for event in manifest.events:
@@ -131,9 +132,8 @@ def rebuild(manifest: Manifest, array_of: ArrayOf, vocabulary: tuple[str, ...]) 
     if manifest.chosen is not None:
         root, seed = manifest.chosen
         tape.open_on(root, None if seed is None else array_of(seed))
-    for i, traversal in enumerate(manifest.traversals, 1):
-        with about(f"traversal {i}"):
-            _replay(traversal, built)
+    for traversal in manifest.traversals:
+        _replay(traversal, built)
     session = Session(tape, _facts(manifest, tape, vocabulary))
     _settle(session, manifest)
     return session
@@ -173,26 +173,22 @@ def _put_in_order(manifest: Manifest, tape: Tape) -> None:
 
 
 def _replay(spec: TraversalSpec, built: _Builder) -> None:
-    """Begin a traversal and pull its visits again."""
+    """Begin a traversal and pull its visits again, as far as its rules can take these numbers."""
     for row, arrays in spec.sent:
         built.rules[row].sent = tuple(None if ref is None else built.array_of(ref) for ref in arrays)
     traversal = built.tape.begin(spec.root, built.array_of(spec.seed), spec.fresh)
-    if spec.visits > len(traversal.plan):
-        raise Fault(f"{spec.visits} visits, there are {len(traversal.plan)}")
-    with np.errstate(all="ignore"):  # it warned when it ran
+    with suppress(CommandError), np.errstate(all="ignore"):  # it warned when it ran
         for _ in range(spec.visits):
             traversal.pull()
     for row, _ in spec.sent:
-        if built.rules[row].sent is not None:
-            raise Fault(f"row {row} sent nothing in its visits")
+        built.rules[row].sent = None
 
 
 def _settle(session: Session, manifest: Manifest) -> None:
-    """Go where the session was, and select what it had selected."""
-    at = manifest.position
-    phase = session.places.phase(at.traversal)
-    if not min(phase.edges(at.place), 1) <= at.edges <= phase.edges(at.place):
-        raise Fault(f"there is no position {at.traversal}, {at.place}, {at.edges}")
-    drain(session.go(Position(at.traversal, at.place, at.edges), is_jump=False))
+    """Go where the session was, or say why that cannot be reached; and select what it had selected."""
+    try:
+        drain(session.go(manifest.position, is_jump=False))
+    except CommandError as error:
+        session.say((str(error), "muted"))
     session.selection = manifest.selection
     session.starts_fresh = manifest.fresh

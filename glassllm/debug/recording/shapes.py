@@ -1,8 +1,8 @@
 """What each op makes of shapes: a stranger's recording must fit its ops before any of them is run.
 
 Each function takes the input shapes and the attributes, and returns the result's shape or None where only the
-values in an index tell it. `check_values` looks at those: ids and indices out of range. Both raise ValueError,
-TypeError or IndexError, as NumPy would. An op without an entry has no rule in a recording.
+numbers in an index tell it. It raises ValueError, TypeError or IndexError, as NumPy would. An op without an entry
+has no rule in a recording.
 """
 
 import inspect
@@ -14,18 +14,17 @@ from typing import Any
 import numpy as np
 
 from glassllm.autograd.ops import Array, Op
-from glassllm.autograd.ops.language import class_ids
 from glassllm.config import Shape
+
+from .indices import blank, is_array, numbers_of, parts_of
 
 Attrs = dict[str, Any]
 Shapes = Sequence[Shape]
 Infer = Callable[[Shapes, Attrs], Shape | None]
 
-ALWAYS_ALLOWED = 1 << 20  # elements an index may name, however few come out
-
 
 def result_shape(op: Op, shapes: Shapes, attrs: Attrs) -> Shape | None:
-    """The shape `op` makes; None where only `check_values` can tell."""
+    """The shape `op` makes; None where only the numbers in an index tell."""
     _check_call(op, len(shapes), attrs)
     return SHAPES[op.name](shapes, attrs)
 
@@ -96,20 +95,15 @@ def _reduced(shapes: Shapes, attrs: Attrs) -> Shape:
 # Moved and chosen
 
 
-def _blank(shape: Shape) -> Array:
-    """An array of this shape that takes no memory."""
-    return np.broadcast_to(np.int8(0), shape)
-
-
 def _reshaped(shapes: Shapes, attrs: Attrs) -> Shape:
-    return _blank(shapes[0]).reshape(attrs["shape"]).shape
+    return blank(shapes[0]).reshape(attrs["shape"]).shape
 
 
 def _transposed(shapes: Shapes, attrs: Attrs) -> Shape:
     axes = attrs.get("axes")
     if axes is not None and not isinstance(axes, (list, tuple)):
         raise TypeError("axes must be a list of them")
-    return _blank(shapes[0]).transpose(axes).shape
+    return blank(shapes[0]).transpose(axes).shape
 
 
 def _joined(shapes: Shapes, attrs: Attrs) -> Shape:
@@ -123,41 +117,9 @@ def _joined(shapes: Shapes, attrs: Attrs) -> Shape:
 
 
 def _indexed(shapes: Shapes, attrs: Attrs) -> Shape | None:
-    if any(map(_is_array, _parts(attrs["index"]))):
+    if any(map(is_array, parts_of(attrs["index"]))):
         return None
-    return _blank(shapes[0])[attrs["index"]].shape
-
-
-def _parts(chosen: Any) -> tuple[Any, ...]:
-    return chosen if isinstance(chosen, tuple) else (chosen,)
-
-
-def _is_array(part: Any) -> bool:
-    """Whether NumPy takes this part of an index for an array: a boolean is one without axes."""
-    return isinstance(part, (list, tuple, bool, np.ndarray))
-
-
-def _taken(shape: Shape, chosen: Any, y: Shape) -> Shape:
-    """The shape of an indexing with arrays; nothing larger than `y` is taken to find it."""
-    arrays: list[Array] = []
-    others: list[Any] = []  # the index with a slice of one in the place of each axis that an array names
-    for part in _parts(chosen):
-        if not _is_array(part):
-            others.append(part)
-            continue
-        array = np.asarray(part)
-        array = array if array.size or isinstance(part, np.ndarray) else array.astype(np.intp)
-        if array.dtype.kind not in "iub":
-            raise IndexError("an index must hold integers or booleans")
-        arrays.append(array)
-        others += [slice(0, 1)] * (array.ndim if array.dtype == bool else 1)
-    counts = [(np.count_nonzero(a),) if a.dtype == bool else a.shape for a in arrays]
-    named = math.prod(np.broadcast_shapes(*counts))
-    total = named * _blank(shape)[tuple(others)].size
-    if total != math.prod(y) or named > max(ALWAYS_ALLOWED, total, *(a.size for a in arrays)):
-        raise IndexError(f"an index that names {named} places")
-    taken: Array = _blank(shape)[chosen]
-    return taken.shape
+    return blank(shapes[0])[attrs["index"]].shape
 
 
 # Matrices and language
@@ -180,8 +142,8 @@ def _embedded(shapes: Shapes, attrs: Attrs) -> Shape:
 
 
 def _loss(shapes: Shapes, attrs: Attrs) -> Shape:
-    (rows, _), targets = shapes[0], np.asarray(attrs["targets"])
-    if targets.shape != (rows,) or (targets.dtype.kind not in "iu" and targets.size):
+    (rows, _), targets = shapes[0], numbers_of(attrs["targets"])
+    if targets.shape != (rows,) or targets.dtype.kind not in "iu":
         raise ValueError(f"{rows} rows need as many targets, got {targets.dtype} of shape {targets.shape}")
     return ()
 
@@ -278,17 +240,3 @@ SAVED: dict[str, Callable[[Shapes, Shape], list[Sequence[int | None]]]] = {  # N
     "fused_cross_entropy": lambda shapes, y: [shapes[0], shapes[0][:1]],
     "causal_attention": lambda shapes, y: [(y[0], None), (*shapes[1][:2], shapes[0][1] // shapes[1][1] * y[1])],
 }
-
-
-def check_values(op: Op, shapes: Shapes, attrs: Attrs, y: Shape) -> None:
-    """Whether ids, targets and indices lie in range, and an index makes the shape `y`."""
-    if op.name == "embedding":
-        vocabulary, ids = shapes[0][0], np.asarray(attrs["ids"])
-        if ids.size and not -vocabulary <= int(ids.min()) <= int(ids.max()) < vocabulary:
-            raise IndexError(f"ids from {ids.min()} to {ids.max()} for {vocabulary} rows")
-    elif op.name in ("cross_entropy", "fused_cross_entropy"):
-        class_ids(_blank(shapes[0]), attrs["targets"])
-    elif op.name == "getitem" and _indexed(shapes, attrs) is None:
-        found = _taken(shapes[0], attrs["index"], y)
-        if found != y:
-            raise IndexError(f"an index that makes {found}, not {y}")

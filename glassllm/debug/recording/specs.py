@@ -80,6 +80,11 @@ class Manifest:
         source = self.rows[row.inputs[slot]]
         return (source.tracked or source.is_place) and slot not in row.uncarried
 
+    def carried(self, row: int) -> list[int]:
+        """The rows that a tracked node's visit sends to, in order."""
+        spec = self.rows[row]
+        return [source for slot, source in enumerate(spec.inputs) if self.is_carried(spec, slot)]
+
     def needed_bytes(self) -> int:
         """What opening takes in memory: the arrays, the masks, and what the visits send."""
         members = sum(member.nbytes for member in self.members)

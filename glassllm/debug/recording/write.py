@@ -24,8 +24,9 @@ from glassllm.files import brief, printable
 
 from .encoding import Fault, Json, Members, encode
 from .fit import NUMPY_FAULTS, check_shapes
+from .indices import check_values
 from .manifest import CHARACTERS, MOST_MEMBERS, VERSION, read_manifest
-from .shapes import SHAPES, check_values, is_saved, result_shape
+from .shapes import SHAPES, is_saved, result_shape
 from .specs import RESULT
 from .values import NAME_CHARACTERS
 
