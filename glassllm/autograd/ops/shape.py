@@ -1,5 +1,6 @@
 """Ops that move and choose elements and compute nothing."""
 
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -63,9 +64,12 @@ def concat(*arrays: Array, axis: int | None = 0) -> Array:
 
 @concat.rule
 def _(g: Array, y: Array, *arrays: Array, axis: int | None = 0) -> tuple[Array, ...]:
-    lengths = [a.size if axis is None else a.shape[axis] for a in arrays]
-    pieces = np.split(g, np.cumsum(lengths)[:-1], axis=axis or 0)
-    return tuple(piece.reshape(a.shape) for piece, a in zip(pieces, arrays, strict=True))
+    if axis is None:
+        ends = accumulate(a.size for a in arrays)
+        return tuple([g[end - a.size : end].reshape(a.shape) for a, end in zip(arrays, ends, strict=True)])
+    before = (slice(None),) * (axis % g.ndim)
+    ends = accumulate(a.shape[axis] for a in arrays)
+    return tuple([g[*before, end - a.shape[axis] : end] for a, end in zip(arrays, ends, strict=True)])
 
 
 @op
