@@ -20,6 +20,7 @@ STEPS = "set steps=6 batch_size=2 seq_len=32 warmup=2 eval_every=2"
 PLACES = (
     ("20-generate", "generate", (), ""),
     ("21-generate-on", "generate", ("temperature .8", "top-k 20", "top-p .9", "next 13"), "down down"),
+    ("24-generate-event", "generate", ("next 13", "event-at 1.attn.softmax"), ""),
     ("22-train", "train", (STEPS,), ""),
     ("23-train-on", "train", (STEPS, "step 4"), "down"),
 )

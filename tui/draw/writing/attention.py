@@ -5,17 +5,19 @@ from dataclasses import replace
 import numpy as np
 
 from glassllm.generation import Written
+from tui.draw import numbers
 from tui.draw.cells import levels, shaded_rows, tinted_rows
 from tui.draw.heatmap import dotted_rows
 from tui.draw.leaf_list import spaced
 from tui.draw.numbers import Array
 from tui.draw.palette import Palette
 from tui.draw.pane import Pane
-from tui.draw.scale import encode, scale_of
+from tui.draw.scale import Scale, encode, scale_of
 from tui.draw.text import Row, Span, clean, cut
 
-from .choice import Choice, layer_and_head, nats
+from .choice import Choice, layer_and_head
 from .spots import Sketch
+from .words import nats
 
 LEFT, RIGHT = 12, 8  # columns for the names of the heads, for their entropy
 CELL = 2
@@ -35,8 +37,11 @@ def attention_pane(view: Written, choice: Choice, width: int, height: int, palet
     rows = view.attention.reshape(layers * each, -1)
     first, last = window(len(rows), choice.head % len(rows), height - 2 - names)
     shown = rows[first:last, -columns(width) :]
-    pane.words_right(width - 1, 1, [Span("nats", "faint")])
     known = rows[: view.looked * each]
+    limit = scale_of_all(rows).limit
+    if (shown[: max(len(known) - first, 0)] > limit).any():
+        pane.words(LEFT, 1, [Span(f"+ above {numbers.stat(limit)}", "faint")])
+    pane.words_right(width - 1, 1, [Span("nats", "faint")])
     for y, row in enumerate(map_rows(shown, rows, palette)):
         number = first + y
         layer, head = divmod(number, each)
@@ -95,11 +100,15 @@ def window(count: int, here: int, room: int) -> tuple[int, int]:
 
 def map_rows(shown: Array, of: Array, palette: Palette) -> list[Row]:
     """The weights as medium cells on the scale of all heads, which so stays while a token is played."""
-    scale = replace(scale_of(of), kind="sequential")
+    scale = scale_of_all(of)
     codes = encode(shown, None, scale, levels(palette, scale.kind))
     if palette.is_flat:
         return shaded_rows(codes, "medium", palette, scale.kind, None, None)
     return tinted_rows(codes, "medium", palette, scale.kind, None)
+
+
+def scale_of_all(weights: Array) -> Scale:
+    return replace(scale_of(weights), kind="sequential")
 
 
 def label_tokens(pane: Pane, view: Written, count: int, top: int) -> None:

@@ -5,8 +5,9 @@ from tui.draw import numbers
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, cut, pad, segments
 
-from .choice import Choice, marked, name, nats
+from .choice import Choice, marked, name
 from .spots import Sketch
+from .words import nats
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 WIDE = 50  # columns from which both probabilities and their sum are shown

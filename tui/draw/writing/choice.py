@@ -1,10 +1,8 @@
 """What is chosen on the Generate screen, and what follows from it for every pane."""
 
-import math
 from dataclasses import dataclass
 
 from glassllm.generation import Candidate, Written
-from tui.draw import numbers
 from tui.draw.leaf_list import spaced
 from tui.draw.numbers import Array
 from tui.draw.text import clean
@@ -54,8 +52,3 @@ def weights(view: Written, choice: Choice) -> Array | None:
         return None
     row: Array = view.attention[layer, head]
     return row
-
-
-def nats(x: float, places: int = 2) -> str:
-    """An amount of information, `2.61`, `.37`."""
-    return numbers.headless(f"{x + 0.0:.{places}f}") if math.isfinite(x) else numbers.special(x)

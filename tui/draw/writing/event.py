@@ -37,10 +37,10 @@ def event_pane(view: Written, choice: Choice, width: int, height: int, palette: 
         pane.words(1, 2 + i, [Span(cut(line, width - 2), "muted")])
     top = 2 + len(meaning)
     if moment.step == "sample":
-        pane.words(1, top, seen_words(view, choice, moment))
+        pane.words(1, top, seen_words(view, choice, moment, width - 2))
         pane.words(1, top + 1, interval_words(view, width - 2))
         return pane
-    below = [stat_words(moment, width - 2), seen_words(view, choice, moment)]
+    below = [stat_words(moment, width - 2), seen_words(view, choice, moment, width - 2)]
     below = [words for words in below if words][: max(height - top, 0)]
     for i, words in enumerate(below):
         pane.words(1, height - len(below) + i, words)

@@ -7,8 +7,9 @@ from tui.draw.text import Span, cut, pad
 
 from .attention import window
 from .candidates import amount
-from .choice import Choice, marked, name, nats
+from .choice import Choice, marked, name
 from .spots import Sketch
+from .words import nats
 
 WIDE = 50
 
@@ -37,7 +38,7 @@ def lens_pane(view: Written, choice: Choice, width: int, height: int, palette: P
 
 def draw_layer(pane: Sketch, view: Written, lens: Lens, i: int, y: int, token: int | None) -> None:
     """What one layer says, and how it ranks this token."""
-    best = int(lens.top(1)[i, 0])
+    best = int(lens.probs[i].argmax())
     p, is_it, is_wide = float(lens.probs[i, best]), best == token, pane.width >= WIDE
     rank = "" if token is None else numbers.count(lens.ranks(token)[i])
     ends = f"{rank:>8}" + (f"{nats(lens.entropies[i]):>8}" if is_wide else "")

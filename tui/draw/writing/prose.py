@@ -11,8 +11,9 @@ from tui.draw.leaf_list import spaced
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, clean, crop, row_width, segments
 
-from .choice import Choice, layer_and_head, marked, name, nats, weights
+from .choice import Choice, layer_and_head, marked, name, weights
 from .spots import Sketch
+from .words import fact, fitting, nats
 
 NEAR = 0.05  # weights from here on are written where nothing can be tinted
 
@@ -43,39 +44,37 @@ def prose_pane(view: Written, choice: Choice, width: int, height: int, palette: 
 
 def below_text(view: Written, choice: Choice, width: int, palette: Palette, is_roomy: bool) -> list[Row]:
     """What is said of the text: the marked candidate, the surprise of each new token, perplexity."""
-    rows = [
-        segments(words, palette)
-        for words in (candidate_words(view, choice, "   " if is_roomy else "  "), text_words(view))
-    ]
-    rows = [crop(row, width - 2) for row in rows]
+    said = candidate_words(view, choice, "   " if is_roomy else "  ", width - 2)
+    rows = [crop(segments(words, palette), width - 2) for words in (said, text_words(view))]
     if view.path:
         rows.append(surprise_row(view, width - 2, palette))
     if is_roomy:
-        rows.append(segments(LEGEND, palette))
+        rows.append(segments(fitting(LEGEND, width - 2), palette))
     return rows
 
 
 LEGEND = [
-    Span("prompt "), Span("regular   ", "muted"), Span("new ", bold=True), Span("bold   ", "muted"),
-    Span(" next ", "bg", bold=True, bg="fwd"), Span("   ← → move along the text   ", "muted"),
-    Span("d", "bright", bold=True), Span(" opens this step in Debug", "muted"),
-]  # fmt: skip
+    [Span("prompt "), Span("regular   ", "muted"), Span("new ", bold=True), Span("bold   ", "muted")],
+    [Span(" next ", "bg", bold=True, bg="fwd"), Span("   ← → move along the text", "muted")],
+    [Span("   d", "bright", bold=True), Span(" opens this step in Debug", "muted")],
+]
 
 
-def candidate_words(view: Written, choice: Choice, gap: str) -> list[Span]:
+def candidate_words(view: Written, choice: Choice, gap: str, room: int) -> list[Span]:
     found = marked(view, choice)
     if view.is_waiting:
         return [Span("next ", "muted"), Span(f"comes with sample, event {view.events} of {view.events}", "faint")]
     if found is None or view.candidates is None:
         return [Span(view.fault, "stop")]
     is_next = found.token == view.upcoming
-    return [
-        Span("next " if is_next else "marked ", "muted"),
-        Span(name(view, found.token), "fwd" if is_next else "bright", bold=True),
-        *fact("p", numbers.stat(found.probs[0]), gap),
-        *fact("rank", numbers.count(found.rank), gap),
-        *fact("−log p", nats(view.candidates.surprisal(found.token)), gap),
+    label = Span("next " if is_next else "marked ", "muted")
+    facts = [
+        [label, Span(name(view, found.token), "fwd" if is_next else "bright", bold=True)],
+        fact("p", numbers.stat(found.probs[0]), gap),
+        fact("rank", numbers.count(found.rank), gap),
+        fact("−log p", nats(view.candidates.surprisal(found.token)), gap),
     ]
+    return fitting(facts, room)
 
 
 def text_words(view: Written) -> list[Span]:
@@ -85,10 +84,6 @@ def text_words(view: Written) -> list[Span]:
         *fact("perplexity", "–" if view.perplexity is None else numbers.stat(view.perplexity)),
         *([Span(f"   {numbers.count(view.unseen)} tokens out of sight", "muted")] if view.unseen else []),
     ]
-
-
-def fact(label: str, value: str, gap: str = "   ") -> list[Span]:
-    return [Span(f"{gap}{label} ", "muted"), Span(value)]
 
 
 def surprise_row(view: Written, width: int, palette: Palette) -> Row:
