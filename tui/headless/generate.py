@@ -7,9 +7,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from glassllm import GlassLM, Tokenizer
 from glassllm.checkpoint import CheckpointError
-from glassllm.generation import Continuations, NotFinite, Sampling
+from glassllm.debug.health import health_of
+from glassllm.debug.report import statistics
+from glassllm.files import shown
+from glassllm.generation import Candidate, Continuations, Moment, NotFinite, Sampling
+from glassllm.generation.playback import moments
 from glassllm.tokenizer import BOS
 from glassllm.train.corpus import unknown_characters
 from tui.draw.text import clean
@@ -27,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
         refuse(str(error))
     tokenizer = model.tokenizer
     if tokenizer is None:
-        refuse(f"{path}: the model comes without a tokenizer; put one beside it, NAME.tokenizer.json")
+        refuse(f"{shown(path)}: the model comes without a tokenizer; put one beside it, NAME.tokenizer.json")
     ids = [BOS] if options.prompt is None else tokenizer.encode(options.prompt)
     if unknown := unknown_characters(options.prompt or "", tokenizer):
         say(unknown_words("the prompt", unknown))
@@ -36,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         (as_json if options.json else as_text)(tree, tokenizer, options)
     except NotFinite as error:
-        refuse(f"{path}: {error}; open it in the debugger to see where they arise")
+        refuse(f"{shown(path)}: {error}; open it in the debugger to see where they arise")
     return 0
 
 
@@ -56,7 +62,7 @@ def write(text: str) -> None:
 
 def as_json(tree: Continuations, tokenizer: Tokenizer, options: argparse.Namespace) -> None:
     """One object: what was asked, and each token with its probabilities."""
-    tokens = [advanced(tree, tokenizer) for _ in range(options.n)]
+    tokens = [told(tree, tokenizer, options) for _ in range(options.n)]
     made = {
         "prompt": options.prompt or "",
         "ids": tree.prompt,
@@ -88,3 +94,38 @@ def advanced(tree: Continuations, tokenizer: Tokenizer) -> dict[str, Any]:
         "surprisal": node.surprisal if math.isfinite(node.surprisal) else None,
         "entropy": candidates.entropy,
     }
+
+
+def told(tree: Continuations, tokenizer: Tokenizer, options: argparse.Namespace) -> dict[str, Any]:
+    """One token more, and what was asked for of the place before it."""
+    before = looked_into(tree, tokenizer, options)
+    return advanced(tree, tokenizer) | before
+
+
+def looked_into(tree: Continuations, tokenizer: Tokenizer, options: argparse.Namespace) -> dict[str, Any]:
+    """What was asked for of the place before a token: what might come, the events in which that is computed."""
+    made: dict[str, Any] = {}
+    if options.likeliest:
+        top = tree.candidates.top(options.likeliest)
+        made["likeliest"] = [candidate_data(candidate, tokenizer) for candidate in top]
+    if options.events:
+        events = moments(tree.traced(), tree.candidates, tree.ahead()[0])
+        made["events"] = [event_data(moment) for moment in events]
+    return made
+
+
+def candidate_data(candidate: Candidate, tokenizer: Tokenizer) -> dict[str, Any]:
+    """`cut_by`: the filter that lets it not be drawn."""
+    return {
+        "id": candidate.token,
+        "token": tokenizer.tokens([candidate.token])[0],
+        "probability": candidate.probs[0],
+        "drawn_from": candidate.probs[-1],
+        "cut_by": candidate.cut_by,
+    }
+
+
+def event_data(moment: Moment) -> dict[str, Any]:
+    """An event by its scope, with statistics as `--report` has them."""
+    health = health_of(moment.value, np.isneginf(moment.value) if moment.step == "attn.mask" else None)
+    return {"event": moment.number, "scope": moment.scope, "shape": list(moment.shape), **statistics(health)}

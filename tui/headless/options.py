@@ -96,6 +96,10 @@ def generate_parser() -> Parser:
     made.add_argument("--top-p", metavar="P", type=share, help="draw from the fewest that have P together")
     made.add_argument("--seed", metavar="N", type=whole(0, 2**63 - 1), help="the same seed writes the same")
     made.add_argument("--json", action="store_true", help="print tokens and their probabilities as JSON")
+    made.add_argument(
+        "--likeliest", metavar="N", type=whole(1), default=0, help="in JSON, the N likeliest at every token"
+    )
+    made.add_argument("--events", action="store_true", help="in JSON, every token's events and their statistics")
     return made
 
 
@@ -111,4 +115,6 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
         parser.refuse_unknown(unknown[0])
     if words[0] == "generate" and options.prompt == "":
         refuse("the prompt is empty; give some words, or leave it out to begin anew")
+    if words[0] == "generate" and not options.json and (options.likeliest or options.events):
+        refuse("--likeliest and --events are for --json; give that too")
     return options

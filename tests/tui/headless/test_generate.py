@@ -101,3 +101,26 @@ def test_an_interrupt_ends_it(monkeypatch):
 
     monkeypatch.setattr("tui.headless.generate.Continuations.advance", interrupted)
     assert cli.main(["generate", "model.npz", "the"]) == 130
+
+
+def test_as_json_with_what_might_come_and_the_events_that_make_it(capsys):
+    words = ["the cat", "-n", "3", "--seed", "3", "--top-k", "2", "--json", "--likeliest", "4", "--events"]
+    made = json.loads(written(capsys, *words).out)
+    assert made["text"] == json.loads(written(capsys, *words[:8]).out)["text"]
+    model = GlassLM.load("model.npz")
+    steps = list(model.generate(made["ids"], 3, seed=3, top_k=2, trace=True))
+    for token, step in zip(made["tokens"], steps, strict=True):
+        assert [each["cut_by"] for each in token["likeliest"]] == [None, None, "top-k", "top-k"]
+        assert [each["drawn_from"] for each in token["likeliest"]] == sorted(step.probs, reverse=True)[:4]
+        for event, record in zip(token["events"], step.trace.records, strict=True):
+            assert event["scope"].endswith(record.id) and event["shape"] == list(record.shape)
+            finite = record.value[np.isfinite(record.value)]
+            assert (event["min"], event["max"]) == (finite.min(), finite.max())
+        assert token["events"][-1]["max"] == token["id"] == step.token
+
+
+@pytest.mark.parametrize("word", ["--events", "--likeliest=3"])
+def test_what_is_for_json_says_so(capsys, word):
+    with pytest.raises(SystemExit) as left:
+        cli.main(["generate", "model.npz", word])
+    assert left.value.code == 2 and "--json" in capsys.readouterr().err
