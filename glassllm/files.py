@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 StrPath = str | os.PathLike[str]
 
 LONGEST_SHOWN = 200  # characters of a path
-JSON_COSTS = {"{": 190, "[": 90, ",": 40, ":": 30, '"': 36}
+JSON_COSTS = {"{": 190, "[": 90, ",": 48, ":": 90, '"': 36}
 """What parsing makes of each sign, in bytes, at most: dicts, lists, numbers and places, values, texts and keys."""
 
 

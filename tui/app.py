@@ -304,7 +304,9 @@ class GlassApp(App[None]):
 
     def on_job_cancelled(self, message: JobCancelled) -> None:
         if not self._version:
-            self.refusal = f"{self.path}: stopped before anything was recorded"
+            from glassllm.files import shown
+
+            self.refusal = f"{shown(self.path)}: stopped before anything was recorded"
             self.exit(return_code=2)
             return
         if (room := self.rooms.of(message.job)) is not None:
@@ -336,9 +338,11 @@ class GlassApp(App[None]):
 
     def _refuse(self, message: EngineFailed) -> None:
         """Nothing could be opened: leave, and let the shell say why in one line."""
+        from glassllm.files import shown
+
         self.refusal = message.text or message.kind
         if message.kind not in (*USER_FAULTS, "ValueError", "IndexError"):
             path = log.write(f"opening {self.path}", message.details, self._log_file)
             where = f"; see {log.shown(path)}" if path else ""
-            self.refusal = f"{self.path}: {message.kind}: {self.refusal}{where}"
+            self.refusal = f"{shown(self.path)}: {message.kind}: {self.refusal}{where}"
         self.exit(return_code=2)

@@ -289,9 +289,11 @@ def pressed(text: str) -> list[str]:
 
 def draw(path: Path, options: argparse.Namespace) -> int:
     """Press the keys on a screen nobody sees and write what it shows."""
+    from glassllm.files import shown
+
     picture, keys = Path(options.screenshot), pressed(options.keys or "")
     if picture.suffix not in (".svg", ".txt"):
-        refuse(f"{picture}: a screenshot is a .svg or a .txt file; give it one of these names")
+        refuse(f"{shown(picture)}: a screenshot is a .svg or a .txt file; give it one of these names")
     from . import terminal
 
     settings, faults = chosen(options)
@@ -315,7 +317,7 @@ def draw(path: Path, options: argparse.Namespace) -> int:
     try:
         is_drawn = screenshot(app, keys, picture, options.size or (120, 36))
     except OSError as error:
-        refuse(f"{picture}: {error.strerror or error}; choose another place to write")
+        refuse(f"{shown(picture)}: {error.strerror or error}; choose another place to write")
     if app.refusal:
         refuse(app.refusal)
     if not is_drawn and not app.return_code:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from glassllm.checkpoint import Archive
 from glassllm.checkpoint.checkpoint import CONFIG
-from glassllm.files import printable
+from glassllm.files import shown
 from glassllm.model import GlassLM
 
 from .recording.write import RECORDING
@@ -29,7 +29,7 @@ def open_file(path: Path, text: str | None = None, ids: Sequence[int] | None = N
         return _run(path, text, ids)
     if text is not None or ids is not None:
         words = "a recording holds one run and no model; open the model's own file to run other text"
-        raise CommandError(f"{printable(str(path))}: {words}")
+        raise CommandError(f"{shown(path)}: {words}")
     from .recording.read import open_recording  # here, since most files are none and need not wait for it
 
     return open_recording(path)
@@ -54,4 +54,4 @@ def _run(path: Path, text: str | None, ids: Sequence[int] | None) -> Session:
     try:
         return Session.open(model, text=text, ids=ids, name=path.name)
     except CommandError as error:
-        raise CommandError(f"{printable(str(path))}: {error}") from None
+        raise CommandError(f"{shown(path)}: {error}") from None

@@ -21,7 +21,7 @@ from glassllm.autograd import graph
 from glassllm.autograd import tensor as engine
 from glassllm.autograd.tensor import Tensor
 from glassllm.checkpoint.archive import opening_error
-from glassllm.files import open_descriptor, printable
+from glassllm.files import open_descriptor, printable, shown
 
 from .descriptors import apart, captured
 from .ending import Ending, ending_of
@@ -101,7 +101,7 @@ class Script:
         self.heard(self._recorder.ops, self._recorder.runs)
 
     def _refused(self, why: str) -> CommandError:
-        return CommandError(f"{printable(str(self.path))}: {printable(why)}")
+        return CommandError(f"{shown(self.path)}: {printable(why)}")
 
     # Running
 
@@ -121,7 +121,7 @@ class Script:
         except SyntaxError as error:
             where = "" if error.lineno is None else f":{error.lineno}"
             what = f"{type(error).__name__}: {error.msg}"
-            raise CommandError(printable(f"{self.path}{where}: {what}; mend this line")) from None
+            raise CommandError(f"{shown(self.path)}{where}: {printable(what)}; mend this line") from None
         except (ValueError, RecursionError, MemoryError) as error:
             raise self._refused(f"no Python program: {error}") from None
         # Tracebacks and the source panel show what ran, even if the file is edited meanwhile.

@@ -51,7 +51,7 @@ class Session:
     """One recording under the debugger. Make one with `Session.open` or `Session.of`."""
 
     def __init__(self, tape: Tape, facts: RunFacts, run: Run | None = None):
-        self._version = 0
+        self._version, self.files = 0, set[str]()  # files: real paths it wrote to, or was opened from whole
         self._load(tape, facts, run)
 
     @classmethod

@@ -1,11 +1,13 @@
 """Files: replaced whole or not at all, and spoken of on one harmless line."""
 
+import json
 import os
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
-from glassllm.files import brief, printable, replacing
+from glassllm.files import LONGEST_SHOWN, brief, parse_json, printable, replacing, shown
 
 
 def test_printable_keeps_letters_and_escapes_the_rest() -> None:
@@ -18,6 +20,54 @@ def test_brief_is_short_and_cheap() -> None:
     assert brief([1] * 1000) == "a list" and brief({}) == "a dict"
     assert brief(10**5000) == "an integer of 16610 bits"
     assert brief("\x1b") == r"'\x1b'" and brief(None) == "None" and brief(1.5) == "1.5"
+
+
+def test_of_a_long_path_only_the_end_is_shown() -> None:
+    assert shown("a\x1b.npz") == shown(Path("a\x1b.npz")) == r"a\x1b.npz"
+    assert shown("x" * LONGEST_SHOWN) == "x" * LONGEST_SHOWN
+    long = "folder/" * 600 + "model.npz"
+    assert shown(long) == "…" + long[1 - LONGEST_SHOWN :] and len(shown(long)) == LONGEST_SHOWN
+
+
+LARGE_JSON = {
+    "objects": "[" + '{"a":0.5},' * 9000 + "0]",
+    "objects in objects": "[" + ('{"":' * 900 + "{}" + "}" * 900 + ",") * 20 + "0]",
+    "keys": "{" + ",".join(f'"猫{i}":{i}' for i in range(9000)) + "}",
+    "lists": "[" + "[]," * 9000 + "0]",
+    "lists in lists": "[" + ("[" * 900 + "]" * 900 + ",") * 20 + "0]",
+    "lists of one": "[" + "[1]," * 9000 + "0]",
+    "numbers": "[" + "0.5," * 9000 + "0]",
+    "long numbers": "[" + f"{2**64}," * 9000 + "0]",
+    "texts": "[" + '"猫犬",' * 9000 + '""]',
+    "faces": "[" + '"😀",' * 9000 + '""]',
+    "escapes": "[" + r'"\u732b",' * 9000 + '""]',
+}
+
+
+@pytest.mark.parametrize("name", LARGE_JSON)
+def test_json_takes_no_more_memory_than_was_foreseen(name: str) -> None:
+    """And is refused where it would, before that: the same text is parsed only under a limit high enough."""
+    text, limit = LARGE_JSON[name], 0
+    while True:
+        tracemalloc.start()
+        try:
+            parsed = parse_json(text, limit)
+        except ValueError as error:
+            assert str(error) == "JSON of too many entries" and tracemalloc.get_traced_memory()[1] < 10_000
+            limit += 200_000
+        else:
+            assert tracemalloc.get_traced_memory()[1] < limit
+            assert parsed == json.loads(text)
+            return
+        finally:
+            tracemalloc.stop()
+
+
+def test_json_that_is_none() -> None:
+    for text, words in {"": "not JSON", "[" * 5000: "nested too deeply", "9" * 5000: "not JSON"}.items():
+        with pytest.raises(ValueError, match=words) as refusal:
+            parse_json(text, 1 << 20)
+        assert str(refusal.value).isprintable()
 
 
 def test_replacing_keeps_links_and_permissions(tmp_path: Path) -> None:

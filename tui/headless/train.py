@@ -12,6 +12,7 @@ from typing import Any
 
 from glassllm import GlassLM, Tokenizer
 from glassllm.checkpoint import CheckpointError
+from glassllm.files import shown
 from glassllm.train import (
     Autosave,
     Corpus,
@@ -91,7 +92,7 @@ def refuse_to_overwrite(saved: Path) -> None:
     run = load_state(saved).run
     if run.step < run.settings.steps:
         done = f"step {run.step} of {run.settings.steps} of a run"
-        refuse(f"{saved}: holds {done}; go on with --resume, remove it, or choose another --out")
+        refuse(f"{shown(saved)}: holds {done}; go on with --resume, remove it, or choose another --out")
 
 
 def resumed(options: argparse.Namespace, saved: Path) -> Trainer:
@@ -102,7 +103,7 @@ def resumed(options: argparse.Namespace, saved: Path) -> Trainer:
     try:
         return Trainer.of(state, corpus.train, corpus.valid, options.steps)
     except ValueError:
-        refuse(f"{options.text}: not the text that the run in {saved} began with; name that one")
+        refuse(f"{shown(options.text)}: not the text that the run in {shown(saved)} began with; name that one")
 
 
 def check_resumed(options: argparse.Namespace, state: TrainingState, saved: Path) -> None:
@@ -111,9 +112,9 @@ def check_resumed(options: argparse.Namespace, state: TrainingState, saved: Path
     for option, name in ASKED.items():
         value, began = given(options, option), getattr(settings, name)
         if value is not None and value != began:
-            refuse(f"{option}: the run in {saved} began with {began} and goes on so; leave it out")
+            refuse(f"{option}: the run in {shown(saved)} began with {began} and goes on so; leave it out")
     if (options.steps or settings.steps) <= done:
-        refuse(f"{saved}: {done} steps are done; to go on, give --steps a higher number")
+        refuse(f"{shown(saved)}: {done} steps are done; to go on, give --steps a higher number")
 
 
 def given(options: argparse.Namespace, option: str) -> Any:
@@ -124,7 +125,8 @@ def given(options: argparse.Namespace, option: str) -> Any:
 def read(options: argparse.Namespace, tokenizer: Tokenizer | None, seq_len: int) -> Corpus:
     """The text as ids; what is strange about it is said."""
     if tokenizer is None:
-        refuse(f"{options.path}: the model comes without a tokenizer; put one beside it, NAME.tokenizer.json")
+        remedy = "put one beside it, NAME.tokenizer.json"
+        refuse(f"{shown(options.path)}: the model comes without a tokenizer; {remedy}")
     line = Line()
     reading = reading_corpus(options.text, tokenizer, seq_len)
     while True:
@@ -223,7 +225,7 @@ def ended(trainer: Trainer, autosave: Autosave, out: Path, interrupt: Interrupt)
     if not is_saved:
         say(str(autosave.fault))
     steps = f"step {trainer.step} of {trainer.settings.steps}"
-    kept = f"{autosave.path} holds step {autosave.saved}; --resume goes on from there"
+    kept = f"{shown(autosave.path)} holds step {autosave.saved}; --resume goes on from there"
     if trainer.fault is not None:
         say(f"stopped: {trainer.fault}")
         say(kept)

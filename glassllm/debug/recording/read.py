@@ -7,6 +7,7 @@ limited. When the arrays are read the recording is known to be a good one. Only 
 cannot take, such as an integer's negative power: that ends its traversal, as it does in any session.
 """
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,9 +42,11 @@ def open_recording(path: Path, limit_bytes: int = LIMIT_BYTES) -> Session:
             check_values(manifest, _Extents(archive).of)
             check_vocabulary(manifest, _Arrays(archive).seen)
             arrays = _Arrays(archive)
-            return rebuild(manifest, arrays.seen, vocabulary_of(manifest, arrays.seen))
+            session = rebuild(manifest, arrays.seen, vocabulary_of(manifest, arrays.seen))
         except Fault as fault:
             raise archive.fault(f"bad {RECORDING}: {fault}", SAVE_AGAIN) from None
+    session.files.add(os.path.realpath(path))
+    return session
 
 
 def _check_size(archive: Archive, manifest: Manifest, limit_bytes: int) -> None:

@@ -7,7 +7,7 @@ from glassllm.files import brief, parse_json
 
 from .encoding import Fault, Json
 
-PARSED_BYTES = 11 << 20  # what parsing may take
+PARSED_BYTES = 14 << 20  # what parsing may take
 NAME_CHARACTERS = 300
 LARGEST = 2**31 - 1
 

@@ -15,12 +15,12 @@ import numpy as np
 
 from glassllm.autograd.graph import Node
 from glassllm.autograd.ops import OPS, Array
-from glassllm.checkpoint import Archive, CheckpointError, writing_npz
+from glassllm.checkpoint import CheckpointError, writing_npz
 from glassllm.debug.session import Session
 from glassllm.debug.snapshot import CommandError, Origin, Row, RunFacts
 from glassllm.debug.tape import Tape
 from glassllm.debug.traversal import Traversal
-from glassllm.files import brief, printable
+from glassllm.files import brief, printable, shown
 
 from .encoding import Fault, Json, Members, encode
 from .fit import NUMPY_FAULTS, check_shapes
@@ -42,18 +42,22 @@ def member_name(i: int) -> str:
 
 
 def save(session: Session, path: str, replace: bool = False) -> Iterator[tuple[int, int]]:
-    """Write a recording array by array, yielding (done, total); it takes the place of a recording of that name.
+    """Write a recording array by array, yielding (done, total).
 
-    Raises CommandError for another file of that name unless `replace`, and for what no recording can hold.
+    Raises CommandError where there is a file that this session neither wrote nor came from, unless `replace`;
+    and for what no recording can hold.
     """
-    target = _target(path, replace)
+    target = _target(path)
+    if target.exists() and not replace and str(target) not in session.files:
+        raise CommandError(f"{shown(path)} is there already; :save! PATH replaces it")
     arrays = described(session)
     try:
         yield from writing_npz(target, arrays)
     except CheckpointError as error:
         raise CommandError(str(error)) from None
-    size = os.path.getsize(target)
-    session.say(("saved ", "bright"), (f" {printable(path)}", "text"), (f"  {size / 1e6:.1f} MB", "muted"))
+    session.files.add(str(target))
+    size = target.stat().st_size
+    session.say(("saved ", "bright"), (f" {shown(path)}", "text"), (f"  {size / 1e6:.1f} MB", "muted"))
 
 
 def save_anyway(session: Session, path: str) -> Iterator[tuple[int, int]]:
@@ -61,27 +65,21 @@ def save_anyway(session: Session, path: str) -> Iterator[tuple[int, int]]:
     return save(session, path, replace=True)
 
 
-def _target(path: str, replace: bool) -> Path:
-    target = Path(path)
+def _target(path: str) -> Path:
+    """The file itself, whatever links lead to it. Raises CommandError where no file can be."""
     try:
-        target = target.expanduser()
-        is_there = target.exists()
+        target = Path(os.path.realpath(Path(path).expanduser()))
+        is_folder = target.exists() and target.is_dir()
     except (OSError, RuntimeError, ValueError) as error:
-        raise CommandError(f"{printable(path)}: no name for a file: {error}; choose another") from None
-    if target.is_dir():
-        raise CommandError(f"{printable(path)} is a folder; name the file in it")
-    if is_there and not replace and not is_recording(target):
-        raise CommandError(f"{printable(path)} is there and is no recording; save! PATH writes over it")
+        raise CommandError(f"{shown(path)}: no name for a file: {_reason(error)}; choose another") from None
+    if is_folder:
+        raise CommandError(f"{shown(path)} is a folder; name the file in it")
     return target
 
 
-def is_recording(path: Path) -> bool:
-    """Whether the file says of itself that it is a recording."""
-    try:
-        with Archive(path) as archive:
-            return RECORDING in archive
-    except CheckpointError:
-        return False
+def _reason(error: Exception) -> str:
+    """Why not, without the name, which may be long."""
+    return printable(getattr(error, "strerror", None) or str(error))
 
 
 def described(session: Session) -> Mapping[str, Array]:

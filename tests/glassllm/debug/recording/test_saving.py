@@ -141,21 +141,52 @@ def test_arrays_are_stored_once_and_never_written(session, again, tmp_path):
     assert not any(row.array.flags.writeable for row in opened.tape.rows)
 
 
-def test_a_recording_is_replaced_and_nothing_else(session, tmp_path, model):
-    path = tmp_path / "run.npz"
-    run(session, f"save {path}")
-    run(session, f"save {path}")
-    others = {"notes.txt": b"words", "model.npz": b""}
+def test_what_this_session_did_not_write_is_replaced_only_when_told(session, tmp_path, model):
+    others = {"notes.txt": b"words", "model.npz": b"", "another.npz": b""}
     for name, content in others.items():
         (tmp_path / name).write_bytes(content)
     model.save(tmp_path / "model.npz")
+    run(Session.open(model, ids=[1, 2]), f"save! {tmp_path / 'another.npz'}")
     for name in others:
         before = (tmp_path / name).read_bytes()
-        with pytest.raises(CommandError, match="is no recording; save! PATH writes over it"):
+        with pytest.raises(CommandError) as refusal:
             run(session, f"save {tmp_path / name}")
+        assert str(refusal.value) == f"{tmp_path / name} is there already; :save! PATH replaces it"
         assert (tmp_path / name).read_bytes() == before
         run(session, f"save! {tmp_path / name}")
         assert open_file(tmp_path / name).facts == session.facts
+        run(session, f"save {tmp_path / name}")
+
+
+def test_what_it_wrote_or_came_from_is_replaced(session, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run(session, "save run.npz")
+    (tmp_path / "link.npz").symlink_to(tmp_path / "run.npz")
+    for name in ("run.npz", "./run.npz", tmp_path / "run.npz", "link.npz"):
+        run(session, f"save {name}")
+    run(session, "no_grad on")
+    run(session, "save run.npz")
+    opened = open_file(tmp_path / "run.npz")
+    run(opened, "save run.npz")
+    run(opened, "save other.npz")
+    with pytest.raises(CommandError, match=r"other\.npz is there already"):
+        run(session, "save other.npz")
+
+
+def test_what_it_did_not_finish_is_not_its_own(session, tmp_path):
+    work = perform(session, f"save {tmp_path / 'run.npz'}")
+    next(work)
+    work.close()
+    (tmp_path / "run.npz").write_text("of somebody else")
+    with pytest.raises(CommandError, match="is there already"):
+        run(session, f"save {tmp_path / 'run.npz'}")
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a\0b", "a/" * 5000 + "x"])
+def test_names_that_are_none(session, tmp_path, name):
+    with pytest.raises(CommandError) as refusal:
+        run(session, f"save {tmp_path}/{name}")
+    assert str(refusal.value).isprintable() and len(str(refusal.value)) < 400
 
 
 def test_saving_goes_slice_by_slice_and_abandoned_leaves_nothing(session, tmp_path):
