@@ -87,7 +87,7 @@ TRAIN_KEYS = table(
         do("R", "resume", "resume", "", "go on with the saved run", False),
         act("up,k", "up", "move", (-1,), "group", "previous", False),
         act("down,j", "down", "move", (1,), "group", "next", False),
-        act("escape", "leave", "leave", (), "", "pause; stop taking a step again", False),
+        act("escape", "leave", "leave", (), "", "pause, stop what goes on", False),
         *(act(str(i), f"count_{i}", "count", (i,), "", "a count before these", False) for i in range(10)),
     ),
 )

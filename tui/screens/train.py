@@ -137,7 +137,7 @@ class TrainScreen(Room):
             self.do("look")
 
     def _is_running(self) -> bool:
-        return any(each.name == "train run" for each in self._alive())
+        return any(each.name in ("train run", "train step") for each in self._alive())
 
     def _alive(self) -> list[Request]:
         """What is being worked on, or waits for its turn."""
@@ -145,10 +145,13 @@ class TrainScreen(Room):
         return [each for each in (activity.running, *activity.waiting) if each is not None]
 
     def action_leave(self) -> None:
+        """Stop what goes on: a step that is taken again, the run, or else what was asked for last."""
         if self._replay in self._alive():
             self._leave_replay()
         elif self._is_running():
             self.do("hold")
+        elif self._asked in self._alive():
+            self.engine.cancel(self._asked)
 
     def action_move(self, by: int) -> None:
         self._mark(self.look.here + by * (self.counted() or 1))

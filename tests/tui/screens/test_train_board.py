@@ -1,5 +1,7 @@
 """What stands on the Train screen and is pointed at there: groups, axes, panes; validation, samples, resuming."""
 
+from dataclasses import replace
+
 import pytest
 from textual import events
 
@@ -131,3 +133,25 @@ async def test_a_run_is_resumed_by_its_file(sample, options):
         await settled(pilot)
         assert "none.train.npz" in row(pilot, -2)
         assert room.view.step == 0
+
+
+async def test_esc_stops_several_steps_and_a_text_that_is_being_read(sample, options, monkeypatch):
+    from tui.screens import train
+
+    def endless(training, path):
+        while True:
+            yield 1, 2
+
+    reading = train.TrainScreen.table["text"]
+    monkeypatch.setitem(train.TrainScreen.table, "text", replace(reading, method=endless))
+    async with started(sample, (120, 36), **options) as pilot:
+        room = await trained(pilot, "")
+        room.do("set steps=100000")
+        room.do("step 99999")
+        await wait_for(pilot, lambda: room.view.step >= 2, "steps are taken")
+        await press(pilot, "escape")
+        assert room.view.state == "paused"
+        await room.entered("command", "text words.txt")
+        await wait_for(pilot, lambda: "train text  1/2   esc stops" in row(pilot, -2), "it says how far it is")
+        await press(pilot, "escape")
+        assert "stopped" in row(pilot, -2)
