@@ -100,13 +100,13 @@ class Continuations:
         """Run the model as far as this node, where that has not been done."""
         self._logits_at(self.here)
 
-    def traced(self) -> Tracer:
-        """The forward that computes what follows this node, run again as it ran, with every event in it.
+    def traced(self, trace: Tracer | None = None) -> Tracer:
+        """The forward that computes what follows this node, run again as it ran, in `trace` or a new one.
 
         That is the whole prompt, then the newest token alone, and past max_len all that is in sight. Its arrays
         are read-only; a fused model's are those of its composed ops. Nothing of the tree changes.
         """
-        trace = Tracer()
+        trace = Tracer() if trace is None else trace
         self._run(self.ids(), trace)
         for record in trace.records:
             record.value.flags.writeable = False

@@ -74,9 +74,10 @@ class Moment:
         return MEANINGS[self.step]
 
 
-def total(trace: Tracer) -> int:
-    """Events of a token whose forward this is: 77 with four layers."""
-    return len(trace.records) + 2
+def total(layers: int) -> int:
+    """Events of a token: 77 with four layers."""
+    inside = sum(STEPS[step].in_block for step in MEANINGS)
+    return layers * inside + len(MEANINGS) - inside
 
 
 def moments(trace: Tracer, candidates: Candidates | None, token: int | None) -> tuple[Moment, ...]:

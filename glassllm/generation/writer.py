@@ -20,7 +20,7 @@ from glassllm.trace import StepRecord, Tracer
 
 from .candidates import Candidates
 from .continuations import Continuations, Node
-from .insight import Insight
+from .insight import Insight, Notes
 from .playback import Moment, moments, sections, total
 from .written import GOAL, Written
 
@@ -49,7 +49,7 @@ class Writer:
         self._spent: deque[float] = deque(maxlen=WINDOW)
         self.tree = Continuations(model, _opening(model) if ids is None else ids, seed=seed)
         self.event = 0
-        self._traced: tuple[Continuations, int, Tracer] | None = None
+        self._traced: tuple[tuple[Continuations, int], Tracer] | None = None
 
     # Changing
 
@@ -150,7 +150,7 @@ class Writer:
         self.event = 0
 
     def _section(self) -> tuple[int, int]:
-        found = sections(self._trace().records)
+        found = sections(self._trace(is_whole=True).records)
         return next(each for each in found if self.event <= each[1])
 
     def writing(self) -> Iterator[tuple[int, int, str, Written] | None]:
@@ -197,11 +197,11 @@ class Writer:
 
     def view(self) -> Written:
         """The place as it is, or as far as its events have been gone through."""
-        tree, trace = self.tree, self._trace()
+        tree, trace = self.tree, self._trace(is_whole=self.event > 0)
         ids, (candidates, fault) = tree.ids(), self._candidates()
         told = self._moments() if self.event else ()
         self.event = min(self.event, len(told))
-        is_done = self.event in (0, len(told))
+        is_done, events = self.event in (0, len(told)), total(self.model.config.n_layers)
         played = trace.records[: self.event or None]
         chosen = self.upcoming() if candidates is not None and is_done else (None, "", None)
         insight = Insight(self.model, np.array(ids[-self.model.config.max_len :]), 0, trace)
@@ -213,7 +213,7 @@ class Writer:
             vocabulary=self.vocabulary,
             sampling=tree.sampling,
             seed=tree.seed,
-            candidates=candidates if not self.event or self.event > len(trace.records) else None,
+            candidates=candidates if self.event in (0, events - 1, events) else None,
             upcoming=chosen[0],
             how=chosen[1],
             drawn=chosen[2],
@@ -228,7 +228,7 @@ class Writer:
             branches=sum(len(node.children) > 1 for node in tree.nodes),
             fault=fault if is_done else "",
             event=self.event,
-            events=total(trace),
+            events=events,
             moments=told,
             looked=_count(played, "attn.softmax"),
         )
@@ -247,15 +247,20 @@ class Writer:
         except NotFinite as error:
             return None, str(error)
 
-    def _trace(self) -> Tracer:
-        """The forward that computes what follows, run once for each place one comes to."""
-        if self._traced is None or self._traced[:2] != (self.tree, self.tree.here):
-            self._traced = (self.tree, self.tree.here, self.tree.traced())
-        return self._traced[2]
+    def _trace(self, is_whole: bool) -> Tracer:
+        """The forward that computes what follows, run once for each place one comes to.
+
+        Unless it is asked for as a whole, only what can be read off it is kept: others are large.
+        """
+        place = (self.tree, self.tree.here)
+        if self._traced is None or self._traced[0] != place or (is_whole and isinstance(self._traced[1], Notes)):
+            self._traced = place, self.tree.traced(Tracer() if is_whole else Notes())
+        return self._traced[1]
 
     def _moments(self) -> tuple[Moment, ...]:
         candidates, _ = self._candidates()
-        return moments(self._trace(), candidates, None if candidates is None else self.upcoming()[0])
+        token = None if candidates is None else self.upcoming()[0]
+        return moments(self._trace(is_whole=True), candidates, token)
 
 
 def _count(records: Sequence[StepRecord], *steps: str) -> int:

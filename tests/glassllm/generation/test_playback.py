@@ -5,7 +5,7 @@ import pytest
 
 from glassllm import STEPS, Config, GlassLM
 from glassllm.generation import Continuations, Sampling, Writer
-from glassllm.generation.playback import MEANINGS, moments, sections
+from glassllm.generation.playback import MEANINGS, moments, sections, total
 
 CONFIG = Config(vocab_size=20, d_model=8, n_layers=4, n_heads=4, n_kv_heads=2, max_len=12, init_std=0.3)
 PROMPT = [1, 2, 3]
@@ -174,3 +174,22 @@ def test_a_fused_model_is_played_by_its_composed_ops(model):
 def test_every_event_of_a_token_says_what_it_is_for():
     assert set(MEANINGS) == set(STEPS) - {"loss", "loss.grad"}
     assert all(meaning and len(meaning) < 80 and not meaning.endswith(".") for meaning in MEANINGS.values())
+
+
+def test_events_are_counted_without_running_any():
+    for layers in (1, 3):
+        cfg = Config(vocab_size=9, d_model=4, n_layers=layers, n_heads=1, n_kv_heads=1, max_len=8)
+        writer = Writer(GlassLM(cfg), [1, 2])
+        assert writer.view().events == total(layers) == 5 + 18 * layers == len(writer.scopes())
+
+
+def test_what_is_large_is_kept_only_while_events_are_gone_through(model):
+    kept = []
+    for event in (0, 1):
+        writer = Writer(model, PROMPT, seed=4)
+        if event:
+            writer.next_event()
+        view = writer.view()
+        kept.append({moment.step for moment in view.moments})
+        assert np.array_equal(view.attention, Writer(model, PROMPT, seed=4).view().attention)
+    assert kept[0] == set() and kept[1] == set(MEANINGS)

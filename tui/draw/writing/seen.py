@@ -43,7 +43,7 @@ def ran_with(view: Written, choice: Choice, moment: Moment) -> Groups:
 
 def guessed(view: Written, _: Choice, moment: Moment) -> Groups:
     """What the stream would say if it were the last."""
-    return [] if view.lens is None else likely(view, "read as the last ", view.lens.probs[-1])
+    return [] if view.lens is None else likely(view, "logit lens ", view.lens.probs[-1])
 
 
 def fits(view: Written, _: Choice, moment: Moment) -> Groups:
