@@ -1,0 +1,62 @@
+"""Saving a checkpoint: the right weights, whole or not at all, whatever happens meanwhile."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glassllm.checkpoint import CheckpointError, save_checkpoint
+from tests.glassllm.checkpoint.members import CONFIG, random_weights
+
+
+@pytest.mark.parametrize(
+    "weights", [{}, {"more": np.zeros(3)}, {"E": np.zeros((9, 5))}, {"E": np.zeros((9, 4), int)}]
+)
+def test_only_the_configs_weights_are_saved(path: Path, weights: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="weight"):
+        save_checkpoint(path, CONFIG, (random_weights(CONFIG) | weights) if weights else {})
+    assert not path.exists()
+
+
+KILLED_WHILE_SAVING = """
+import os, sys, numpy as np
+from glassllm.checkpoint import save_checkpoint
+from glassllm.config import Config
+
+def killed(*args, **kwargs):
+    os.kill(os.getpid(), 9)
+
+config = Config(9, 4, 2, 2, 1, 6)
+weights = {name: np.ones(shape, np.float32) for name, shape in config.parameter_shapes().items()}
+moments = {"fsync": os, "replace": os, "write_array": np.lib.format}
+setattr(moments[sys.argv[2]], sys.argv[2], killed)
+save_checkpoint(sys.argv[1], config, weights)
+"""
+
+
+@pytest.mark.parametrize("moment", ["write_array", "fsync", "replace"])
+def test_killed_while_saving_the_old_file_is_whole(path: Path, moment: str) -> None:
+    save_checkpoint(path, CONFIG, random_weights(CONFIG))
+    before = path.read_bytes()
+    child = subprocess.run([sys.executable, "-c", KILLED_WHILE_SAVING, path, moment], check=False)
+    assert abs(child.returncode) == 9
+    assert path.read_bytes() == before
+
+
+def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_checkpoint(path, CONFIG, random_weights(CONFIG))
+    before = path.read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(CheckpointError, match="cannot be written: No space left on device; choose"):
+        save_checkpoint(path, CONFIG, random_weights(CONFIG))
+    assert path.read_bytes() == before and list(path.parent.iterdir()) == [path]
