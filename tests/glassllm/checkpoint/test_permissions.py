@@ -46,8 +46,12 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture
-def path(folder: Path) -> Path:
+def path(folder: Path, tmp_path: Path) -> Path:
     """A good checkpoint in it."""
+    run(small_session(), f"save {tmp_path / 'run.npz'}")
+    open_file(
+        tmp_path / "run.npz"
+    )  # Python's own modules may be where nobody can read: what is needed is imported
     save_checkpoint(folder / "model.npz", CONFIG, random_weights(CONFIG))
     return folder / "model.npz"
 
