@@ -191,7 +191,8 @@ TRAINING: dict[str, Command] = {
         Command("run", (), run, "take the steps that are left"),
         Command("step", ONE, step, "one step, or COUNT"),
         Command("hold", (), Training.hold, "take no further step for now"),
-        Command("stop", (), Training.stop, "leave the run; settings are free again"),
+        Command("stop", (), Training.stopping, "save the run and leave it; settings are free again"),
+        Command("stop!", (), Training.leave, "leave the run without saving it"),
         Command("validate", (), Training.validating, "measure the validation loss now"),
         Command("save", (), Training.saving, "write the model, and the run to go on with"),
         Command(

@@ -88,13 +88,23 @@ class Course:
     def _is_news(self, step: int) -> bool:
         return self.sample is None or self.sample.step < step
 
+    def keeping(self) -> Iterator[Progress | None]:
+        """Write the run, to go on with, unless its file holds it already. CheckpointError where that fails."""
+        while self.trainer.owes_validation:
+            yield from self._measuring()
+        if self.trainer.step != (self.autosave.saved or 0):
+            yield from self._writing_run()
+
     def saving(self) -> Iterator[Progress | None]:
         """Write the run, to go on with, and the model, both as they are now. CheckpointError where that fails."""
         while self.trainer.owes_validation:
             yield from self._measuring()
         step, model = self.trainer.step, self.trainer.writing_model(self.file)
+        yield from self._writing_run()
+        yield from model
+        self.checkpoint = step
+
+    def _writing_run(self) -> Iterator[Progress]:
         yield from self.autosave.saving(self.trainer.state())
         if self.autosave.fault is not None:
             raise self.autosave.fault
-        yield from model
-        self.checkpoint = step

@@ -173,8 +173,18 @@ class Training:
         if self.course is not None:
             self.course.is_held = True
 
-    def stop(self) -> None:
-        """Leave the run; the next one begins at its start, and settings may be changed."""
+    def stopping(self) -> Iterator[Progress | None]:
+        """Save the run where it has steps that no file holds, then `leave`. CheckpointError where that fails: the
+        run is then still there, held."""
+        self.hold()
+        course = self.course
+        if course is not None:
+            yield from course.keeping()
+        if self.course is course:
+            self.leave()
+
+    def leave(self) -> None:
+        """Leave the run as its files are; the next one begins at its start, and settings may be changed."""
         self.hold()
         self._leave()
 

@@ -16,7 +16,7 @@ OPEN = (
 )
 """What a clock decides, and what stands for it."""
 CORPUS = Path(__file__).resolve().parents[2] / "samples" / "tiny.txt"
-STEPS = "set steps=6 batch_size=2 seq_len=32 warmup=2 eval_every=2"
+STEPS = "set steps=6 batch_size=2 seq_len=32 warmup=2 eval_every=2 lr=0.0003 weights=kept"
 PLACES = (
     ("20-generate", "generate", (), ""),
     ("21-generate-on", "generate", ("temperature .8", "top-k 20", "top-p .9", "next 13"), "down down"),

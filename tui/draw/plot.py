@@ -32,6 +32,7 @@ class Plot:
         self.palette = palette
         self._bits = np.zeros((self.height, self.width), np.int64)
         self._tokens = np.full((self.height, self.width), "", object)
+        self._signs: dict[tuple[int, int], str] = {}  # cells of a curve that is drawn with a sign of its own
         self._lines: dict[int, tuple[str, str]] = {}  # row -> glyph and token of a line across
         self._words: dict[int, tuple[int, Sequence[Span]]] = {}  # row -> column and words
         self._now: int | None = None  # the column of a line down
@@ -60,11 +61,18 @@ class Plot:
         """A line down at x, where nothing else is drawn."""
         self._now = self.column_of(x)
 
-    def add(self, xs: Array, ys: Array, token: str, begin: float = 0.0) -> None:
-        """A curve, over those before; the values of one column of dots are joined, and neighbours too."""
+    def add(self, xs: Array, ys: Array, token: str, begin: float = 0.0, sign: str = "") -> None:
+        """A curve, over those before; the values of one column of dots are joined, and neighbours too. With a
+        `sign` that alone stands at each value."""
         columns = (
             np.clip((xs - begin) / self.end * (2 * self.width - 1), 0, 2 * self.width - 1).round().astype(int)
         )
+        if sign:
+            for x, y in zip(xs.tolist(), ys.tolist(), strict=True):
+                row = int(min(max(self._dot(self._scaled(y)) // 4, 0), self.height - 1))
+                self._signs[row, self.column_of(x - begin)] = sign
+                self._tokens[row, self.column_of(x - begin)] = token
+            return
         before: tuple[int, int] | None = None
         for column in np.unique(columns).tolist():
             dots = [self._dot(self._scaled(float(y))) for y in ys[columns == column]]
@@ -97,7 +105,9 @@ class Plot:
         drawn = zip(self._bits[y, cells].tolist(), self._tokens[y, cells].tolist(), strict=True)
         for column, (bits, color) in enumerate(drawn, first):
             sign, fg = (NOW, "faint") if column == self._now else (glyph, token)
-            if bits:
+            if (own := self._signs.get((y, column))) is not None:
+                sign, fg = own, color
+            elif bits:
                 sign, fg = "*" if self.palette.is_ascii else chr(BLANK + bits), color
             if row and row[-1].fg == fg:
                 row[-1] = row[-1]._replace(text=row[-1].text + sign)

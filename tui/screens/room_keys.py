@@ -83,7 +83,7 @@ TRAIN_KEYS = table(
         act("tab", "other", "other_pane", (), "pane", "the next of those that share a place"),
         act("e", "edit", "edit_settings", (), "settings", "change them, before it begins"),
         act("o", "text", "command_line", ("text ",), "text", "train on another text"),
-        do("x", "stop", "stop", "stop", "leave the run"),
+        do("x", "stop", "stop", "stop", "save the run and leave it"),
         do("R", "resume", "resume", "", "go on with the saved run", False),
         act("up,k", "up", "move", (-1,), "group", "previous", False),
         act("down,j", "down", "move", (1,), "group", "next", False),

@@ -45,7 +45,7 @@ class TrainScreen(Room):
     name_of_room = "train"
     table = TRAINING
     words = WORDS
-    lasting = frozenset(("run", "step", "text", "save", "validate", "resume"))
+    lasting = frozenset(("run", "step", "text", "save", "stop", "validate", "resume"))
     tracks = True
     view: Trained | None
 

@@ -219,7 +219,7 @@ def test_a_run_that_was_left_can_be_gone_on_with(begin, alone):
     finish(training.running(5))
     finish(training.saving())
     finish(training.running(2))
-    training.stop()
+    training.leave()
     assert (training.view().resumable, training.view().resumable_step) == ("small-2.train.npz", 5)
     finish(training.resuming())
     finish(training.running())
@@ -241,7 +241,7 @@ def test_a_run_that_cannot_be_gone_on_with(begin, model, tmp_path):
     finish(training.saving())
     refused("a run is under way; stop it first")
     saved = tmp_path / "small.train.npz"
-    training.stop()
+    training.leave()
     training.path.write_text(WORDS * 39 + "owl" + WORDS, encoding="utf-8")
     refused("not the text that the run in small.train.npz began with", saved)
     model_of_others = GlassLM(Config(vocab_size=model.config.vocab_size, d_model=4, n_heads=2))

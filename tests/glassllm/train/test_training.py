@@ -71,11 +71,36 @@ def test_settings_are_free_until_it_begins_and_again_when_it_is_stopped(training
     finish(training.running(1))
     with pytest.raises(ValueError, match="under way; stop it first"):
         training.set(lr=0.1)
-    training.stop()
+    training.leave()
     training.set(lr=0.1)
     assert training.view().settings.lr == 0.1
     with pytest.raises(ValueError, match="seq_len must be at most the model's 16"):
         training.set(seq_len=17)
+
+
+def test_a_run_that_is_stopped_is_saved_first(training, tmp_path):
+    file = tmp_path / "small.train.npz"
+    finish(training.running(2))
+    before = weights(training.trainer)
+    finish(training.stopping())
+    assert (training.state, training.view().resumable, training.view().resumable_step) == ("not begun", file.name, 2)
+    finish(training.resuming())
+    assert all(np.array_equal(array, before[name]) for name, array in weights(training.trainer).items())
+    written = file.stat().st_mtime_ns
+    finish(training.stopping())  # nothing is new
+    assert file.stat().st_mtime_ns == written
+    finish(training.stopping())
+    assert training.state == "not begun"
+
+
+def test_a_run_that_cannot_be_saved_is_not_left_unless_told_so(training, tmp_path):
+    finish(training.running(2))
+    (tmp_path / "small.train.npz").mkdir()
+    with pytest.raises(CheckpointError, match="small.train.npz"):
+        finish(training.stopping())
+    assert (training.state, training.view().step) == ("paused", 2)
+    training.leave()
+    assert training.state == "not begun"
 
 
 def test_from_kept_weights_it_starts_where_the_model_is(training):
@@ -87,7 +112,7 @@ def test_from_kept_weights_it_starts_where_the_model_is(training):
 
 def test_a_text_that_cannot_be_used_leaves_the_one_before(training, tmp_path):
     finish(training.running(1))
-    training.stop()
+    training.leave()
     with pytest.raises(CheckpointError, match="missing"):
         finish(training.reading(tmp_path / "missing.txt"))
     assert training.view().corpus == "words.txt"

@@ -21,6 +21,8 @@ NOTHING = np.zeros((4, 0))
 AXES = ("linear", " ‹l› ", "log")
 GUESSES_FROM = 16
 """Rows from which there is one for what guesses cost."""
+POINT = "o"
+"""What marks a validation where colour cannot tell it from training."""
 PLOTTED_FROM = 8
 """Rows from which the gradient's norm has an axis; below it is a row of bars."""
 
@@ -50,7 +52,7 @@ def loss_pane(view: Trained, tabs: Sequence[str], is_log: bool, width: int, heig
         plot.add(loss[0], loss[1], "muted")
         plot.now(float(loss[0, -1]) + 1)
     if valid.size:
-        plot.add(valid[0], valid[1], "pos")
+        plot.add(valid[0], valid[1], "pos", sign=POINT * palette.is_flat)
     label_curves(view, loss, valid, plot)
     pane.block(LEFT, 2, plot.rows())
     if has_guesses:
@@ -100,7 +102,7 @@ def draw_axes(pane: Pane, plot: Plot, marks: list[float], texts: list[str], step
 
 def label_curves(view: Trained, loss: Array, valid: Array, plot: Plot) -> None:
     """What the curves end with, written right of where they end."""
-    lines = [NOT_BEGUN] if not loss.size else ends(view, loss, valid, plot.width)
+    lines = [NOT_BEGUN] if not loss.size else ends(view, loss, valid, plot)
     wide = max(sum(len(span.text) for span in line) for line in lines)
     x, y = 2, 1
     if loss.size:
@@ -126,15 +128,16 @@ NOT_BEGUN = [
 ]  # fmt: skip
 
 
-def ends(view: Trained, loss: Array, valid: Array, width: int) -> list[list[Span]]:
+def ends(view: Trained, loss: Array, valid: Array, plot: Plot) -> list[list[Span]]:
     """The newest validation and training loss."""
-    train = [Span("train ", "muted"), Span(f"{loss[1, -1]:.3f}")]
+    width, is_flat = plot.width, plot.palette.is_flat
+    train = [Span("  train " if is_flat else "train ", "muted"), Span(f"{loss[1, -1]:.3f}")]
     if not valid.size:
         return [train]
-    best = view.best_val
+    best, label = view.best_val, f"{POINT} val   " if is_flat else "val   "
     at = f" at {numbers.count(best[0] + 1)}" if best and width >= 60 else ""
     said = f"  best {best[1]:.3f}{at}" if best and width >= 34 else ""
-    return [[Span("val   ", "pos"), Span(f"{valid[1, -1]:.3f}", "bright", bold=True), Span(said, "muted")], train]
+    return [[Span(label, "pos"), Span(f"{valid[1, -1]:.3f}", "bright", bold=True), Span(said, "muted")], train]
 
 
 def guesses(view: Trained, loss: Array, valid: Array, width: int) -> Words:

@@ -15,6 +15,8 @@ from .tabs import title
 
 LOW, HIGH = -6.0, -1.0
 HEALTHY = (-3.5, -2.5)
+SLOWEST = -4.5
+"""Where a group hardly moves: a tenth of what is healthy. Between, it is only slow, as norms often are."""
 PREFIX = "update."
 NAME = "update / weight"
 HEAD = 2
@@ -78,13 +80,13 @@ def shown_groups(count: int, here: int, height: int) -> range:
 
 
 def below(view: Trained, names: list[str], here: int, width: int, room: int) -> list[Words]:
-    """The legend, what is out of the band in words, and what enter does, with blank rows where there is room."""
+    """The legend, what is astray in words, and what enter does, with blank rows where there is room."""
     is_wide = width >= WIDE
     out = sorted((name for name in names if astray(view, name)), key=lambda name: -astray(view, name))
     band = " healthy band, −3.5 to −2.5" if is_wide else " healthy"
     legend = [Span("░", "muted"), Span(band, "muted")]
     if out:
-        legend.append(Span(f"   ! {len(out)} outside", "stop"))
+        legend.append(Span(f"   ! {len(out)} astray", "stop"))
     marked = names[here]
     said = [marked, *(name for name in out if name != marked)]
     verdicts = [verdict(view, name, names, " of the weight" if width >= MEDIUM else "") for name in said]
@@ -116,8 +118,8 @@ def log_ratio(view: Trained, group: str) -> float:
     return math.log10(ratio) if ratio > 0 else -math.inf
 
 
-def is_healthy(value: float) -> bool:
-    return HEALTHY[0] <= value <= HEALTHY[1]
+def is_astray(value: float) -> bool:
+    return not SLOWEST <= value <= HEALTHY[1]
 
 
 def spoken(group: str, names: Sequence[str]) -> str:
@@ -127,9 +129,9 @@ def spoken(group: str, names: Sequence[str]) -> str:
 
 
 def astray(view: Trained, group: str) -> float:
-    """How far out of the band a group's newest step is, in decades; 0 within."""
+    """How far a group's newest step is from where it would be no trouble, in decades; 0 there."""
     value = log_ratio(view, group)
-    return max(HEALTHY[0] - value, value - HEALTHY[1], 0.0)
+    return max(SLOWEST - value, value - HEALTHY[1], 0.0)
 
 
 def column(value: float, width: int) -> int:
@@ -151,7 +153,7 @@ def group_row(
     view: Trained, group: str, is_here: bool, size: Measures, names: Sequence[str], palette: Palette
 ) -> Row:
     value = log_ratio(view, group)
-    is_out = not is_healthy(value)
+    is_out = is_astray(value)
     bg = "select" if is_here else "panel"
     label = pad(spoken(group, names), size.name)
     finite = f"{value:.{size.places}f}"
@@ -200,7 +202,7 @@ def verdict(view: Trained, group: str, names: Sequence[str], of_what: str) -> li
     value = log_ratio(view, group)
     share = f"{100 * 10**value:.2g}%{of_what}"
     name = spoken(group, names)
-    if is_healthy(value):
+    if not is_astray(value):
         return [Span(f"  {name}", "bright", bold=True), Span(f"  a step is {share}", "muted")]
     said = "steps are large" if value > HEALTHY[1] else "hardly moves"
     words = f"{said}: {share}" if math.isfinite(value) else "stands still"

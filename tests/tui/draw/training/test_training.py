@@ -13,7 +13,7 @@ from tui.draw.text import row_width
 from tui.draw.training import page
 from tui.draw.training.page import Look
 from tui.draw.training.sample import amount, wrapped, written
-from tui.draw.training.updates import groups, is_healthy, log_ratio, spoken, trend_text
+from tui.draw.training.updates import groups, is_astray, log_ratio, spoken, trend_text
 
 PALETTES = [
     Palette(),
@@ -92,9 +92,18 @@ def test_before_a_run_the_settings_are_seen_at_every_size_with_two_columns(views
         assert "batch_size" in text(page.board(views["not begun"], Look(), width, height, Palette()))
 
 
-@pytest.mark.parametrize(("value", "healthy"), [(-3.5, True), (-2.5, True), (-3.6, False), (-2.4, False)])
-def test_the_healthy_band(value, healthy):
-    assert is_healthy(value) is healthy
+@pytest.mark.parametrize(("value", "astray"), [(-4.5, False), (-2.5, False), (-4.6, True), (-2.4, True)])
+def test_where_a_group_is_astray(value, astray):
+    assert is_astray(value) is astray
+
+
+@pytest.mark.parametrize(("colors", "has_sign"), [("truecolor", False), ("16", True), ("none", True)])
+def test_validation_has_a_sign_of_its_own_where_colour_cannot_tell_it(views, colors, has_sign):
+    rows = text(page.board(views["done"], Look(), 160, 37, Palette(colors=colors))).splitlines()
+    left = [row[8:96] for row in rows[2:18]]
+    points = sum(row.count("o ") + row.rstrip().endswith("o") for row in left)
+    assert ("o val" in "\n".join(left)) is has_sign
+    assert (points > 1) is has_sign
 
 
 def test_a_trend_rises_where_values_rise():
@@ -156,7 +165,7 @@ def test_an_amount(n, said):
     assert amount(n) == said
 
 
-def test_groups_out_of_the_band_are_said_in_words_the_farthest_first(views):
+def test_groups_astray_are_said_in_words_the_farthest_first(views):
     view = views["paused"]
     usual = dict.fromkeys(view.report.updates, 1e-3)
     updates = usual | {"blocks.1.ffn": 10**-2.3, "norm_f": 10**-4.9}
@@ -168,4 +177,4 @@ def test_groups_out_of_the_band_are_said_in_words_the_farthest_first(views):
     assert words.index("! norm_f  hardly moves: 0.0013% of the weight") < words.index(
         "! 1 ffn  steps are large: 0.5% of the weight"
     )
-    assert any(row.endswith("! 2 outside") for row in words)
+    assert any(row.endswith("! 2 astray") for row in words)
