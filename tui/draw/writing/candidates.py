@@ -110,7 +110,7 @@ def candidate_row(
     ends: list[Span] = []
     if width >= WIDE:
         drawn = "cut" if is_out else numbers.stat(candidate.probs[-1])
-        spans.append(Span(f"{drawn:>8} ", tone, bg=bg))
+        spans.append(Span(f"{drawn:>12} ", tone, bg=bg))
         ends = [Span(f" {numbers.headless(f'{min(total, 1.0):.3f}'):>6} ", "muted", bg=bg)]
     room = width - sum(len(span.text) for span in (*spans, *ends)) - 1
     share = candidate.probs[1] if is_out else candidate.probs[-1]

@@ -6,8 +6,9 @@ import numpy as np
 
 from glassllm.generation import Moment, Written
 from tui.draw import numbers
-from tui.draw.heatmap import fit_plane, map_rows, shown_codes
+from tui.draw.heatmap import Fit, fit_plane, map_rows, shown_codes
 from tui.draw.palette import Palette
+from tui.draw.plane import Plane
 from tui.draw.scale import scale_of
 from tui.draw.text import Span, cut, pad
 
@@ -46,7 +47,6 @@ def event_pane(view: Written, choice: Choice, width: int, height: int, palette: 
         pane.words(1, height - len(below) + i, words)
     if not is_listed and height - top - len(below) > 2:
         part = part_of(view, choice, moment, width - LABEL - 3)
-        pane.words(1, top, [Span(cut(axes_words(moment), width - 2), "faint")])
         end = draw_map(pane, part, moment, top + 1, height - top - 2 - len(below))
         draw_values(pane, part, end + 1, height - len(below) - 1)
     return pane
@@ -95,29 +95,50 @@ def interval_words(view: Written, width: int) -> list[Span]:
 
 
 def draw_map(pane: Sketch, part: Part, moment: Moment, top: int, room: int) -> int:
-    """The plane in `room` rows from `top` on, its rows named at the left, the keys under their columns.
-
-    The row behind it.
-    """
+    """The plane in `room` rows from `top` on, its rows named at the left, the keys under their columns; above it
+    what its axes count. The row behind it is returned."""
     plane, palette = part.plane, pane.palette
     left, width = LABEL + 2, pane.width - LABEL - 3
     has_names = bool(part.keys) and CELL * plane.values.shape[1] <= width and room >= NAMED_FROM
     fit = fit_plane(plane, width, room - STAGGER * has_names, palette.stack, ("medium", "small"))
     scale = scale_of(moment.value, np.isneginf(moment.value))  # of all heads and positions
     codes = shown_codes(plane, fit, scale, palette)
+    axes, note = axes_words(moment), shown_words(plane, fit)
+    pane.words_right(pane.width - 1, top - 1, [Span(note, "faint")])
+    if not note or len(axes) + len(note) + 4 <= pane.width:
+        pane.words(1, top - 1, [Span(cut(axes, pane.width - 2), "faint")])
     pane.block(left, top, map_rows(codes, fit, palette, scale.kind), fit.width)
+    name_rows(pane, part, fit, top)
+    if not has_names or fit.size != "medium":
+        return top + fit.lines
+    name_keys(pane, part, left, top + fit.lines)
+    return top + fit.lines + STAGGER
+
+
+def name_rows(pane: Sketch, part: Part, fit: Fit, top: int) -> None:
     for row in range(0, fit.shown[0], fit.per_line):
         at = (fit.first[0] + row) * fit.pool[0]
         is_chosen = part.chosen is not None and at <= part.chosen < at + fit.pool[0] * fit.per_line
         label = pad(cut(part.rows[at], LABEL), LABEL, "right")
         pane.words(1, top + fit.line(row), [Span(label, "bright" if is_chosen else "muted", bold=is_chosen)])
-    if not has_names or fit.size != "medium":
-        return top + fit.lines
+
+
+def name_keys(pane: Sketch, part: Part, left: int, top: int) -> None:
+    """Each under its column, on one of so many rows that there is room for it."""
     for i, name in enumerate(part.keys):
-        text = cut(name, STAGGER * CELL - 1)
-        if left + i * CELL + len(text) < pane.width:
-            pane.words(left + i * CELL, top + fit.lines + i % STAGGER, [Span(text, "faint")])
-    return top + fit.lines + STAGGER
+        text, x = cut(name, STAGGER * CELL - 1), left + i * CELL
+        if x + len(text) < pane.width:
+            pane.words(x, top + i % STAGGER, [Span(text, "faint")])
+
+
+def shown_words(plane: Plane, fit: Fit) -> str:
+    """How many values are one cell; of a vector too long for the map, which are shown."""
+    cells = fit.pool[0] * fit.pool[1]
+    if plane.wrap and fit.shown[0] < len(plane.values):
+        first = fit.first[0] * plane.wrap
+        last = min(first + fit.shown[0] * plane.wrap, plane.shape[0]) - 1
+        return f"{first} to {last} of {numbers.count(plane.shape[0])}"
+    return f"{cells} in a cell, largest |x|" if cells > 1 else ""
 
 
 def draw_values(pane: Sketch, part: Part, top: int, end: int) -> None:

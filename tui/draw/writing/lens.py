@@ -12,6 +12,7 @@ from .spots import Sketch
 from .words import nats
 
 WIDE = 50
+READ = ("embed", "resid.ffn")  # the events it reads
 
 
 def lens_pane(view: Written, choice: Choice, width: int, height: int, palette: Palette) -> Sketch:
@@ -41,9 +42,9 @@ def draw_layer(pane: Sketch, view: Written, lens: Lens, i: int, y: int, token: i
     best = int(lens.probs[i].argmax())
     p, is_it, is_wide = float(lens.probs[i, best]), best == token, pane.width >= WIDE
     rank = "" if token is None else numbers.count(lens.ranks(token)[i])
-    ends = f"{rank:>8}" + (f"{nats(lens.entropies[i]):>8}" if is_wide else "")
+    ends = (f"{rank:>8}" if rank else "") + (f"{nats(lens.entropies[i]):>8}" if is_wide else "")
     room = pane.width - 30 - len(ends) - 1
-    is_now = view.event > 0 and i == len(lens.names) - 1
+    is_now = view.moment is not None and view.moment.step in READ and i == len(lens.names) - 1
     pane.words(1, y, [
         Span(f"{cut(lens.names[i], 9):<10}", "fwd" if is_now else "muted", bold=is_now),
         Span(pad(cut(name(view, best), 11), 12), "fwd" if is_it else "text", bold=is_it),

@@ -76,7 +76,10 @@ def flat(values: Array) -> Plane:
 
 
 def wrapped(vector: Array, width: int) -> Plane:
-    """A vector broken into rows: medium cells where these fit, else as many small ones as there is room for."""
+    """A vector broken into rows: medium cells where these fit, else as many small ones as there is room for.
+
+    Its cursor is on the largest value.
+    """
     wrap = next((wrap for wrap in WRAPS if 2 * wrap <= width), max(width, 1))
     if len(vector) > 12 * wrap:
         wrap = max(width, 1)
@@ -84,7 +87,8 @@ def wrapped(vector: Array, width: int) -> Plane:
     short = -len(vector) % wrap
     padded = np.pad(vector, (0, short)).reshape(-1, wrap)
     outside = np.arange(padded.size).reshape(padded.shape) >= len(vector) if short else None
-    return Plane(padded, None, outside, 0, 0, (0,), vector.shape, wrap)
+    largest = int(np.abs(np.nan_to_num(vector)).argmax())
+    return Plane(padded, None, outside, 0, 0, (largest,), vector.shape, wrap)
 
 
 def axes_words(moment: Moment) -> str:
