@@ -92,7 +92,7 @@ def _show(opening: Opening, here: str) -> None:
 
     settings = replace(settings, color=colors, ascii=settings.ascii or not terminal.has_all_signs(sys.stdout))
     app = GlassApp(Path(here), settings=settings, faults=faults, build=lambda: opening)
-    app.run(mouse=settings.mouse)
+    app.run(mouse=settings.mouse and terminal.has_mouse(os.environ))
     app.engine.wait()
 
 

@@ -276,7 +276,7 @@ def show(path: Path, options: argparse.Namespace) -> int:
         root=options.root,
     )
     with restored():
-        app.run(mouse=settings.mouse)
+        app.run(mouse=settings.mouse and terminal.has_mouse(os.environ))
     if app.refusal:
         refuse(app.refusal)
     return app.return_code or 0

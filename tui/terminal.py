@@ -26,6 +26,11 @@ def depth(environ: Mapping[str, str], is_windows: bool = os.name == "nt") -> Col
     return "256" if "256color" in term else "16"
 
 
+def has_mouse(environ: Mapping[str, str]) -> bool:
+    """Whether the mouse can be asked for: GNU screen then holds esc back until another key is pressed."""
+    return not environ.get("STY")
+
+
 def settle(colors: Colors) -> None:
     """Have Textual write no more colours than these, and ask the terminal for its size.
 

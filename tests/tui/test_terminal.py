@@ -40,6 +40,11 @@ def test_terminals_of_windows_have_all_colours():
     assert terminal.depth({"NO_COLOR": "1"}, is_windows=True) == "none"
 
 
+def test_gnu_screen_is_not_asked_for_the_mouse():
+    assert terminal.has_mouse({"TERM": "xterm"}) and terminal.has_mouse({"STY": ""})
+    assert not terminal.has_mouse({"STY": "1234.pts-0.here", "TERM": "screen"})
+
+
 @pytest.mark.parametrize(
     ("colors", "system"), [("truecolor", "truecolor"), ("256", "256"), ("16", "standard"), ("none", "standard")]
 )
