@@ -41,8 +41,8 @@ def rule_rows(
     worked = rule.gradients if is_back else rule.numbers
     name = [Span(f" {rule.name}", "bright", bold=True), Span(f" {rule.words}", "muted")]
     if count < 2:
-        short = [name[0], Span("  "), Span(here), Span("  "), Span(worked, "muted")]
-        return [text_row(short, width, palette, "bg")]
+        short = [name[0], Span("  "), Span(here), Span("  ")]
+        return [text_row([*short, Span(brief(worked, width - wide(short)), "muted")], width, palette, "bg")]
     other = [Span("forward   " if is_back else "backward  ", "muted"), Span(there)]
     where = [] if cell is None else _where(snapshot.focus, cell)
     start = max(HEAD, wide(name) + 3, wide(where) + 3)
@@ -68,6 +68,12 @@ def shortened(worked: str, room: int) -> str:
     if cell_len(worked) <= room:
         return worked
     return "   ".join(LEAD.sub(r"\1… \2", part) for part in worked.split("   "))
+
+
+def brief(worked: str, room: int) -> str:
+    """The numbers in `room` cells, none cut: all of them, the results alone, a single result alone, or nothing."""
+    single = "" if "   " in worked else "= " + worked.rpartition("= ")[2]
+    return next((text for text in (worked, shortened(worked, room), single) if cell_len(text) <= room), "")
 
 
 def _worked(text: str) -> list[Span]:

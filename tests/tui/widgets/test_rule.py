@@ -11,7 +11,7 @@ from tui.draw import numbers
 from tui.draw.formats import USUAL, parse
 from tui.draw.palette import Palette
 from tui.draw.text import row_width
-from tui.widgets.rule import cell_words, rule_rows, shortened
+from tui.widgets.rule import brief, cell_words, rule_rows, shortened
 
 PALETTE = Palette()
 
@@ -160,3 +160,31 @@ def test_numbers_too_long_for_the_row_leave_out_how_they_are_reached(session):
 def test_what_is_left_out(worked, short):
     assert shortened(worked, len(worked)) == worked
     assert shortened(worked, len(worked) - 1) == short
+
+
+WORKED = "= exp(1.0000) / 2.0000 = +1.3591"
+TWO = "a gets +1 × +2 = +2   b gets +1 × +3 = +3"
+
+
+@pytest.mark.parametrize(
+    ("worked", "room", "said"),
+    [
+        (WORKED, 40, WORKED),
+        (WORKED, 31, "= … = +1.3591"),
+        (WORKED, 12, "= +1.3591"),
+        (WORKED, 8, ""),
+        (TWO, 40, "a gets … = +2   b gets … = +3"),
+        (TWO, 25, ""),  # one of two alone would be taken for the other
+    ],
+)
+def test_one_row_has_whole_numbers_or_none(worked, room, said):
+    assert brief(worked, room) == said
+
+
+def test_no_number_is_cut_in_one_row(session):
+    for place in ("logits", "blocks.1.attn.softmax", "blocks.0.norm.attn", "blocks.2.ffn.act"):
+        snapshot = run(session, "select", place)
+        cell = tuple(0 for _ in snapshot.focus.value.shape)
+        for width in range(40, 161, 7):
+            (row,) = lines(snapshot, cell, count=1, width=width)
+            assert not row.endswith("…") or "=" not in row.rpartition("  ")[2]
