@@ -14,7 +14,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -50,8 +50,24 @@ def content(kind: Kind, seed: int, case: int) -> bytes:
     return mutated(kind.valid(), rng)
 
 
-def outcome(kind: Kind, path: Path) -> str:
-    """Open the file and use what it holds: `opened` or `refused`. Raises whatever went wrong."""
+@dataclass
+class Tally:
+    """How many cases opened and were refused, those that failed, and the most memory that a refusal took."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)
+    peak: int = 0
+
+    def __str__(self) -> str:
+        said = ", ".join(f"{count} {what}" for what, count in sorted(self.counts.items()))
+        return f"{said}, {len(self.failures)} failed, refusing took at most {self.peak / 1e6:.1f} MB"
+
+
+def outcome(kind: Kind, path: Path) -> tuple[str, int]:
+    """Open the file and use what it holds: `opened` or `refused`, and the memory that refusing it took.
+
+    Raises whatever went wrong.
+    """
     start = time.perf_counter()
     tracemalloc.start()
     try:
@@ -65,14 +81,14 @@ def outcome(kind: Kind, path: Path) -> str:
         assert peak < REFUSAL_BYTES, f"refusing took {peak / 1e6:.0f} MB"
         line = str(refusal)
         assert line and line.isprintable() and len(line) < LONGEST_LINE, f"not one line: {line!r}"
-        return "refused"
+        return "refused", peak
     finally:
         tracemalloc.stop()
     with limited(), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", RuntimeWarning)
         kind.use(opened)
     assert time.perf_counter() - start < SECONDS, "too slow"
-    return "opened"
+    return "opened", 0
 
 
 @contextmanager
@@ -94,20 +110,21 @@ def limited() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def fuzz(kind: Kind, cases: range, seed: int) -> tuple[Counter[str], list[Failure]]:
-    """Run the cases: how many opened and were refused, and those that failed."""
-    counts: Counter[str] = Counter()
-    failures = []
+def fuzz(kind: Kind, cases: range, seed: int) -> Tally:
+    """Run the cases."""
+    tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / kind.file_name
         for case in cases:
             path.write_bytes(content(kind, seed, case))
             try:
-                counts[outcome(kind, path)] += 1
+                what, peak = outcome(kind, path)
+                tally.counts[what] += 1
+                tally.peak = max(tally.peak, peak)
             except (Exception, Hang) as error:
                 words = f"{type(error).__name__}: {error}"[:300]
-                failures.append(Failure(kind.name, seed, case, words))
-    return counts, failures
+                tally.failures.append(Failure(kind.name, seed, case, words))
+    return tally
 
 
 def show(kind: Kind, seed: int, case: int) -> None:
@@ -115,7 +132,7 @@ def show(kind: Kind, seed: int, case: int) -> None:
     path = Path(tempfile.mkdtemp()) / kind.file_name
     path.write_bytes(content(kind, seed, case))
     print(path)
-    print(outcome(kind, path))
+    print(*outcome(kind, path))
 
 
 def guard_the_machine(gibibytes: int = 6) -> None:
@@ -141,11 +158,10 @@ def main() -> int:
             show(KINDS[name], options.seed, options.case)
             continue
         start = time.perf_counter()
-        counts, failures = fuzz(KINDS[name], range(options.count), options.seed)
-        said = ", ".join(f"{count} {what}" for what, count in sorted(counts.items()))
-        print(f"{name}: {said}, {len(failures)} failed, {time.perf_counter() - start:.0f} s", flush=True)
-        print(*failures[:20], sep="\n", end="\n" if failures else "")
-        failed += len(failures)
+        tally = fuzz(KINDS[name], range(options.count), options.seed)
+        print(f"{name}: {tally}, {time.perf_counter() - start:.0f} s", flush=True)
+        print(*tally.failures[:20], sep="\n", end="\n" if tally.failures else "")
+        failed += len(tally.failures)
     return 1 if failed else 0
 
 

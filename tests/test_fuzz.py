@@ -7,14 +7,15 @@ import pytest
 from tests import fuzz
 from tests.fuzzing.kinds import KINDS
 
-COUNT = {"checkpoint": 300, "recording": 300, "tokenizer": 600}
+COUNT = {"checkpoint": 300, "large-recording": 12, "recording": 300, "tokenizer": 600}
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_mutated_files_open_or_are_refused_in_one_line(name):
-    counts, failures = fuzz.fuzz(KINDS[name], range(COUNT[name]), seed=1)
-    assert failures == [], "\n".join(map(str, failures[:5]))
-    assert counts["opened"] > 10 and counts["refused"] > 100, "both kinds of end are tried"
+    tally = fuzz.fuzz(KINDS[name], range(COUNT[name]), seed=1)
+    assert tally.failures == [], "\n".join(map(str, tally.failures[:5]))
+    assert tally.counts["refused"] > COUNT[name] / 4, "both kinds of end are tried"
+    assert tally.counts["opened"] > COUNT[name] / 40, "both kinds of end are tried"
 
 
 def test_a_case_is_found_again():
@@ -51,7 +52,7 @@ FAULTS = [
 @pytest.mark.parametrize(("read", "words"), FAULTS, ids=[read.__name__ for read, _ in FAULTS])
 def test_it_notices(read, words, monkeypatch):
     monkeypatch.setattr(fuzz, "SECONDS", 0.2)
-    counts, failures = fuzz.fuzz(replace(KINDS["tokenizer"], read=read), range(2), seed=0)
-    assert not counts
-    assert len(failures) == 2 and all(words in str(failure) for failure in failures)
-    assert str(failures[0]).startswith("--kind tokenizer --seed 0 --case 0: ")
+    tally = fuzz.fuzz(replace(KINDS["tokenizer"], read=read), range(2), seed=0)
+    assert not tally.counts
+    assert len(tally.failures) == 2 and all(words in str(failure) for failure in tally.failures)
+    assert str(tally.failures[0]).startswith("--kind tokenizer --seed 0 --case 0: ")

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from glassllm.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
+from glassllm.checkpoint import CheckpointError, load_checkpoint, save_checkpoint, write_npz
 from glassllm.config import Config
 from glassllm.debug.commands import run
 from glassllm.debug.explain.rule import rule_lines
 from glassllm.debug.recording.read import open_recording
-from glassllm.debug.recording.write import described
+from glassllm.debug.recording.write import RECORDING, described
 from glassllm.debug.report import report
 from glassllm.debug.session import Session
 from glassllm.debug.snapshot import CommandError
@@ -104,6 +104,28 @@ def recordings() -> list[bytes]:
     )
 
 
+@cache
+def large_recordings() -> list[bytes]:
+    """The first of those, with texts for its ids and beside much that is right: holding it would be noticed."""
+    manifest, arrays = small.parts()
+    numbers, texts, ends = (
+        np.zeros(24_000_000, np.int8),
+        np.full(300_000, ord("a"), np.uint8),
+        np.arange(3, 300_001, 3),
+    )
+    manifest["rows"].append({"leaf": "large", "array": len(manifest["members"])})
+    manifest["vocabulary"] = [len(manifest["members"]) + i for i in (1, 2)]
+    for array in (numbers, texts, ends):
+        arrays[f"array{len(manifest['members'])}"] = array
+        manifest["members"].append([array.dtype.str, list(array.shape)])
+    return _contents(lambda path: write_npz(path, {RECORDING: np.array(json.dumps(manifest)), **arrays}))
+
+
+def open_and_close(session: Session) -> None:
+    """What a large one is used for here: it was opened."""
+    session.snapshot()
+
+
 def use_recording(session: Session) -> None:
     """Walk through it, look at every row and at cells of it, report it, and save it again."""
     for line in LINES:
@@ -155,6 +177,7 @@ KINDS = {
     for kind in (
         Kind("checkpoint", "model.npz", checkpoints, load_checkpoint, use_checkpoint, CheckpointError),
         Kind("recording", "run.npz", recordings, open_recording, use_recording, CheckpointError),
+        Kind("large-recording", "run.npz", large_recordings, open_recording, open_and_close, CheckpointError),
         Kind("tokenizer", "model.tokenizer.json", tokenizers, Tokenizer.load, use_tokenizer, ValueError),
     )
 }

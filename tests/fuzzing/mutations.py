@@ -87,7 +87,9 @@ def of_json(document: Any, rng: Rng) -> Any:
     holder, key = slots[rng.integers(len(slots))]
     other_holder, other_key = slots[rng.integers(len(slots))]
     kind = rng.integers(6)
-    if kind == 0:
+    if rng.random() < 0.05:
+        holder[key] = inflated(holder[key], rng)
+    elif kind == 0:
         holder[key] = any_value(rng)
     elif kind == 1:
         holder[key] = copy.deepcopy(other_holder[other_key])
@@ -102,6 +104,24 @@ def of_json(document: Any, rng: Rng) -> Any:
     else:
         holder[key], other_holder[other_key] = copy.deepcopy(other_holder[other_key]), copy.deepcopy(holder[key])
     return document
+
+
+def inflated(value: Any, rng: Rng) -> Any:
+    """Very many of a value, in one of the ways that JSON has."""
+    size = len(json.dumps(value))
+    count = int(10 ** rng.uniform(2, 5.5)) // max(1, size // 10)
+    kind = rng.integers(5)
+    if kind == 0:
+        return [value] * count
+    if kind == 1:
+        return {str(i): value for i in range(count)}
+    if kind == 2:
+        return [[] for _ in range(count)]
+    if kind == 3:
+        return str(rng.choice(["a", "猫", "😀", "\\"])) * count
+    return (
+        [*value, *([value[-1]] * count)] if isinstance(value, list) and value else [{"a": value}] * (count // 10)
+    )
 
 
 def slots_of(value: Any) -> Any:

@@ -250,7 +250,7 @@ if not hasattr(os, "mkfifo"):
 def large(
     tokenizer: str, vocab_size: int = 60_000, is_damaged: bool = False, **more: Any
 ) -> Callable[[Path], None]:
-    """A model of so many ids with this tokenizer; its last weight may have a wrong checksum."""
+    """A model of so many ids with this tokenizer; its first weight may have a wrong checksum."""
 
     def build(path: Path) -> None:
         config = Config(vocab_size=vocab_size, d_model=4, n_layers=1, n_heads=2, n_kv_heads=1)
@@ -259,7 +259,7 @@ def large(
         write_npz(path, texts | more | weights)
         if is_damaged:
             raw = bytearray(path.read_bytes())
-            raw[raw.rindex(b"PK\1\2") + 16] ^= 1
+            raw[raw.rindex(b"E.npy") - 46 + 16] ^= 1
             path.write_bytes(raw)
 
     return build
@@ -290,7 +290,10 @@ LARGE: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "a million ids": ("tokenizer: merge 0 must be two strings", large('{"merges":[' + "[]," * 500_000, 1_000_000)),
     "objects": ("tokenizer: JSON of too many entries", large('{"a":' * 300_000, 1_000_000)),
     "long": ("characters, more than 1572864", large(" " * 2_000_000, 1_000_000)),
-    "damaged weight": ("Bad CRC", large(tokenizer_of([*MERGES, LAST]), is_damaged=True)),
+    "damaged weight": (
+        "'E' is damaged or cut short: Bad CRC",
+        large(tokenizer_of([*MERGES, LAST]), is_damaged=True),
+    ),
     "with all there may be": (
         "joins the unknown 'zz'",
         large(tokenizer_of([*MERGES, ["zz", "a"]]), __meta__=META, __sample__=SAMPLE),
