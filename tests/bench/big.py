@@ -127,6 +127,7 @@ class Debugged:
         first = asyncio.ensure_future(until(lambda: self.app._version > 0 and self.screen.snapshot is not None))
         async with self.app.run_test(headless=False, size=SCREEN):
             yield await first - began
+        self.app.engine.wait()  # a slice that is left has its hook until it ends
 
     @property
     def screen(self):
