@@ -246,9 +246,8 @@ class GlassLM(Module):
     @classmethod
     def load(cls, path: str | PathLike[str], dtype: DTypeLike = np.float32) -> Self:
         """The model of a checkpoint, its weights in `dtype`, whatever they are stored in."""
-        found = load_checkpoint(path)
-        weights = {name: np.array(weight, dtype) for name, weight in found.weights.items()}  # our own, writable
-        return cls.of(found.config, weights, found.tokenizer, found.meta, found.sample)
+        found = load_checkpoint(path, dtype=dtype)
+        return cls.of(found.config, found.weights, found.tokenizer, found.meta, found.sample)
 
     @classmethod
     def of(

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from heapq import heapify, heappop, heappush
 from itertools import islice
 from operator import index
@@ -151,8 +152,12 @@ class Tokenizer:
                 raise ValueError(f"the alphabet holds {brief(character)}, which is not one character")
             self._enter(character)
         self.merges: tuple[Pair, ...] = tuple(map(self._enter_merge, merges))
-        self._ranks = {pair: rank for rank, pair in enumerate(self.merges)}
         self._cache: dict[str, list[int]] = {}
+
+    @cached_property
+    def _ranks(self) -> dict[Pair, int]:
+        """The place of each merge; found when there is something to encode."""
+        return {pair: rank for rank, pair in enumerate(self.merges)}
 
     def _enter(self, entry: str) -> None:
         if entry in self._ids:

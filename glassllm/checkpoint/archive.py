@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import IO, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from glassllm.config import Shape
 from glassllm.files import StrPath, open_descriptor, printable, replacing, shown
@@ -252,11 +252,13 @@ class Archive:
     def _data(self, name: str) -> Iterator[bytes]:
         """The numbers of one array, chunk by chunk; a fault if they end early or their checksum is wrong."""
         header = self.header(name)
+        width = max(header.dtype.itemsize, 1)
+        longest = max(CHUNK_BYTES // width, 1) * width  # whole numbers only
         with self._reading(f"'{name}'"), self._zip.open(self._members[name]) as stream:
             stream.read(header.data_start)
             left = header.nbytes
             while left:
-                chunk = stream.read(min(left, CHUNK_BYTES))
+                chunk = stream.read(min(left, longest))
                 if not chunk:
                     raise EOFError(f"{left} bytes are missing")
                 left -= len(chunk)
@@ -272,20 +274,19 @@ class Archive:
         for _ in self._data(name):
             pass
 
-    def read(self, name: str) -> Array:
-        """One array, in C order and native byte order."""
+    def read(self, name: str, dtype: DTypeLike | None = None) -> Array:
+        """One array, in C order and native byte order; as `dtype` if one is given, converted piece by piece."""
         header = self.header(name)
         try:
-            flat: Array = np.empty(header.count, header.dtype)
+            array: Array = np.empty(header.shape, dtype or header.dtype.newbyteorder("="))
         except MemoryError:
             raise self.fault(f"'{name}' does not fit into memory", "close other programs") from None
+        flat: Any = array.T.flat if header.is_fortran else array.reshape(-1)  # in the file's order
         start = 0
-        for chunk in self._data(name):
-            flat.view(np.uint8)[start : start + len(chunk)] = np.frombuffer(chunk, np.uint8)
-            start += len(chunk)
-        if not header.dtype.isnative:
-            flat = flat.byteswap(inplace=True).view(header.dtype.newbyteorder("="))
-        return np.asarray(flat.reshape(header.shape, order="F" if header.is_fortran else "C"), order="C")
+        for piece in self.pieces(name):
+            flat[start : start + len(piece)] = piece
+            start += len(piece)
+        return array
 
     def text(self, name: str, limit: int) -> str:
         """A 0-d string array of at most `limit` characters."""

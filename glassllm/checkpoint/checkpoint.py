@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from glassllm.checkpoint.archive import COPY_AGAIN, Archive, Array, CheckpointError, opening_error, write_npz
 from glassllm.config import JSON_BYTES, Config, Shape
@@ -34,20 +35,25 @@ class Checkpoint:
     """What one file holds."""
 
     config: Config
-    weights: dict[str, Array]  # in file order, float16, float32 or float64 as in the file
+    weights: dict[str, Array]  # in file order; float16, float32 or float64 as in the file unless asked otherwise
     tokenizer: Tokenizer | None  # None: neither in the file nor beside it
     meta: dict[str, Any]  # notes of whoever trained it; empty where there are none
     sample: Array | None  # (n,) int64 ids to open with
     warnings: tuple[str, ...]  # one line each
 
 
-def load_checkpoint(path: StrPath, limit_bytes: int = LIMIT_BYTES) -> Checkpoint:
-    """Read a checkpoint. CheckpointError for any file that is not one or asks for more than `limit_bytes`."""
+def load_checkpoint(path: StrPath, limit_bytes: int = LIMIT_BYTES, dtype: DTypeLike | None = None) -> Checkpoint:
+    """Read a checkpoint, its weights as `dtype` if one is given.
+
+    Raises CheckpointError for any file that is not one or asks for more than `limit_bytes`.
+    """
     with Archive(path) as archive:
-        return read_checkpoint(archive, limit_bytes)
+        return read_checkpoint(archive, limit_bytes, dtype)
 
 
-def read_checkpoint(archive: Archive, limit_bytes: int = LIMIT_BYTES) -> Checkpoint:
+def read_checkpoint(
+    archive: Archive, limit_bytes: int = LIMIT_BYTES, dtype: DTypeLike | None = None
+) -> Checkpoint:
     """`load_checkpoint` from an archive that is open; what else it holds is left unread."""
     config = read_config(archive, limit_bytes)
     shapes = config.parameter_shapes()
@@ -60,7 +66,7 @@ def read_checkpoint(archive: Archive, limit_bytes: int = LIMIT_BYTES) -> Checkpo
     for name in shapes:
         archive.verify(name)
     tokenizer = _read_tokenizer(archive, config)
-    weights = {name: archive.read(name) for name in shapes}
+    weights = {name: archive.read(name, dtype) for name in shapes}
     warnings = [*_extra_members(archive, shapes), *_unnamed_ids(tokenizer, config)]
     return Checkpoint(config, weights, tokenizer, meta, sample, tuple(warnings))
 

@@ -3,6 +3,7 @@
 import io
 import os
 import struct
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -49,6 +50,30 @@ def test_what_is_written_comes_back(path: Path, save: Callable[[Path, dict[str, 
             assert read.dtype == array.dtype.newbyteorder("=") and read.flags.c_contiguous
             assert read.shape == archive.header(name).shape == array.shape
         assert archive.text("text", 20) == archive.text("big-endian text", 20) == "naïve ▁ 猫"
+
+
+@pytest.mark.parametrize("name", ["float16", "float32", "float64", "big-endian", "fortran", "fortran big-endian"])
+def test_numbers_are_converted_as_they_are_read(path: Path, name: str) -> None:
+    write_npz(path, ARRAYS)
+    with Archive(path) as archive:
+        read = archive.read(name, np.float32)
+    np.testing.assert_array_equal(read, ARRAYS[name].astype(np.float32))
+    assert read.dtype == np.float32 and read.flags.c_contiguous and read.flags.writeable and read.flags.owndata
+
+
+@pytest.mark.parametrize("stored", ["<f2", ">f4", "<f8"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_reading_takes_no_more_than_what_is_read(path: Path, stored: str, order: Any) -> None:
+    write_npz(path, {"x": np.zeros((3000, 1000), stored, order)})
+    tracemalloc.start()
+    try:
+        with Archive(path) as archive:
+            archive.verify("x")
+            assert tracemalloc.get_traced_memory()[1] < 1e6
+            read = archive.read("x", np.float32)
+        assert tracemalloc.get_traced_memory()[1] < read.nbytes + 1e6
+    finally:
+        tracemalloc.stop()
 
 
 def test_numpy_reads_what_we_write(path: Path) -> None:

@@ -84,7 +84,7 @@ FAULTS = {name: BAD[name] for name in BESIDE} | {
     "an id": ("row 17, embedding: ids from 0 to 3 for 3 rows", looking_up((COUNT - 1, 3))),
     "a negative id": ("ids from -4 to 0 for 3 rows", looking_up((0, -4))),
     "an index": ("row 17, getitem: index 9 is out of", looking_up((COUNT // 2, 9), op="getitem", name="index")),
-    "a selection": ("the selection must be an integer from 0 to 15", changed("selection", to=16)),
+    "a selection": ("the selection must be an integer from 0 to", changed("selection", to=99)),
     "a mask": (r"row 17, getitem: an index that makes \(4,\), not \(3,\)", choosing),
     "a large vocabulary": ("the vocabulary: 'utf-8' codec can't decode", vocabulary(*all_texts(0xFF))),
     "a vocabulary too short": (
