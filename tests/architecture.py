@@ -30,7 +30,6 @@ ORDER = LAYOUT.split()
 
 PUBLIC = {"_replace", "_asdict", "_fields", "_exit"}
 """Names that begin like private ones and are documented: of NamedTuple, and os._exit."""
-"""Public in spite of their names."""
 
 
 @dataclass(frozen=True)

@@ -272,17 +272,16 @@ class Caller(threading.Thread):
     def _meddle(self) -> None:
         """Cancel, pause or resume something, answered or not."""
         chance = self._random.random()
+        if chance < 0.01:
+            self._engine.cancel_commands()
         if chance < 0.6 or not self._open:
             return
         request = self._random.choice(self._open)
         if chance < 0.75:
             self._engine.cancel(request)
-        elif chance < 0.9:
-            self._paused.add(request)
-            self._engine.pause(request)
         else:
             self._engine.pause(request)
-            self._engine.resume(request)
+            (self._paused.add if chance < 0.9 else self._engine.resume)(request)
 
     def _let_go(self, most: int = AT_A_TIME // 2) -> None:
         """Resume what was paused, cancel what would never end once it runs, and wait for answers."""
