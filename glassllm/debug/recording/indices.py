@@ -33,11 +33,13 @@ class Extent:
         """Raises IndexError for other numbers than integers and booleans, whose pieces are not asked for."""
         if dtype.kind not in "iub":
             raise IndexError("an index must hold integers or booleans")
-        ends = [(int(p.min()), int(p.max()), int(np.count_nonzero(p))) for p in pieces if p.size]
-        if not ends:
-            return cls(shape, dtype.kind == "b")
-        lowest, highest, counts = zip(*ends, strict=True)
-        return cls(shape, dtype.kind == "b", min(lowest), max(highest), sum(counts))
+        found = cls(shape, dtype.kind == "b")
+        for i, piece in enumerate(piece for piece in pieces if piece.size):
+            lowest, highest, count = int(piece.min()), int(piece.max()), int(np.count_nonzero(piece))
+            if i:
+                lowest, highest = min(found.lowest, lowest), max(found.highest, highest)
+            found = cls(shape, found.is_mask, lowest, highest, found.count + count)
+        return found
 
     @property
     def axes(self) -> int:
