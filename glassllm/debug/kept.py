@@ -80,6 +80,10 @@ class Kept:
             return not is_same(self._theirs[row], self._copies[row])
         return row in self._checksums and _checksum(self._theirs[row]) != self._checksums[row]
 
+    def lost(self) -> list[int]:
+        """The rows beyond the limit that a user wrote into since: what they were is not known any more."""
+        return [row for row in self._checksums if self.is_stale(row)]
+
 
 def is_same(array: Array, copy: Array) -> bool:
     """Whether all numbers are equal; NaN is as good as NaN."""

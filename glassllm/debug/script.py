@@ -204,9 +204,13 @@ class Script:
 
 
 def _rewritten(tape: Tape) -> list[str]:
-    """Which arrays the program wrote into while the run still used them: their rows show what was used first."""
-    names = dict.fromkeys(tape.rows[row].name for row in sorted(tape.kept.rewritten))
-    return [f"written into between two uses: {' '.join(names)}; shown as first used"] if names else []
+    """Which arrays the program wrote into that the run had used, where what is shown is not all that they were."""
+    said = {
+        "written into between two uses: {}; shown as first used": sorted(tape.kept.rewritten),
+        "written into since: {}; too large to keep, shown as now": tape.kept.lost(),
+    }
+    names = {words: dict.fromkeys(tape.rows[row].name for row in rows) for words, rows in said.items()}
+    return [words.format(" ".join(found)) for words, found in names.items() if found]
 
 
 def _stands_in(folder: Path, module: str) -> bool:

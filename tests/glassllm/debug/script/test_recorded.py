@@ -40,6 +40,15 @@ def test_what_the_program_writes_between_two_uses_is_taken_as_each_used_it(recor
     assert facts.notes == ("written into between two uses: x; shown as first used",)
 
 
+def test_what_is_too_large_to_keep_is_said_when_the_program_has_written_into_it(record, monkeypatch):
+    from glassllm.debug import kept
+
+    monkeypatch.setattr(kept.Kept.__init__, "__defaults__", (100,))
+    text = "w = Tensor(np.ones(50), requires_grad=True)\nv = Tensor(np.ones(50), requires_grad=True)\n"
+    _, facts = record(f"{text}(x.sum() + (w * v).sum()).backward()\nw.data += 1\nx.data += 1\n")
+    assert facts.notes == ("written into since: w; too large to keep, shown as now",)
+
+
 def test_an_optimizer_writes_between_two_runs_and_not_in_one(record):
     _, facts = record(
         "for _ in range(3):\n    x.grad = None\n    (x * x).sum().backward()\n    x.data -= 0.1 * x.grad\n"
