@@ -78,7 +78,7 @@ class Script:
         if self._recorder.runs > 1:
             notes.insert(0, f"run {run.number} of {max(self._recorder.runs, run.number)}")
         tape = run.tape(names_in(ending.frames, main.__dict__))
-        notes += _rewritten(tape)
+        notes = [*_rewritten(tape), *notes]
         facts = graph_facts(tape, self.path.name)
         return tape, replace(
             facts,
