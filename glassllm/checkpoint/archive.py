@@ -249,11 +249,10 @@ class Archive:
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise self.fault(f"'{name}' is compressed by the unknown method {info.compress_type}", SAVE_ARRAYS)
 
-    def _data(self, name: str) -> Iterator[bytes]:
-        """The numbers of one array, chunk by chunk; a fault if they end early or their checksum is wrong."""
+    def _data(self, name: str, width: int = 1) -> Iterator[bytes]:
+        """The bytes of one array, in chunks of whole `width`; a fault if they end early or their sum is wrong."""
         header = self.header(name)
-        width = max(header.dtype.itemsize, 1)
-        longest = max(CHUNK_BYTES // width, 1) * width  # whole numbers only
+        longest = CHUNK_BYTES // width * width
         with self._reading(f"'{name}'"), self._zip.open(self._members[name]) as stream:
             stream.read(header.data_start)
             left = header.nbytes
@@ -266,8 +265,11 @@ class Archive:
 
     def pieces(self, name: str) -> Iterator[Array]:
         """The numbers of one array as the file has them, in flat pieces that are not kept."""
-        for chunk in self._data(name):
-            yield np.frombuffer(chunk, self.header(name).dtype)
+        dtype = self.header(name).dtype
+        if dtype.itemsize > CHUNK_BYTES:
+            raise self.fault(f"'{name}' holds texts that are too long", SAVE_ARRAYS)
+        for chunk in self._data(name, max(dtype.itemsize, 1)):
+            yield np.frombuffer(chunk, dtype)
 
     def verify(self, name: str) -> None:
         """Read one array through and keep nothing, so that refusing a damaged file costs no memory."""

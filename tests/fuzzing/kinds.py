@@ -110,8 +110,8 @@ def large_recordings() -> list[bytes]:
     manifest, arrays = small.parts()
     numbers, texts, ends = (
         np.zeros(24_000_000, np.int8),
-        np.full(300_000, ord("a"), np.uint8),
-        np.arange(3, 300_001, 3),
+        np.full(30_000, ord("a"), np.uint8),
+        np.arange(3, 30_001, 3),
     )
     manifest["rows"].append({"leaf": "large", "array": len(manifest["members"])})
     manifest["vocabulary"] = [len(manifest["members"]) + i for i in (1, 2)]

@@ -113,6 +113,15 @@ def test_text_of_another_kind_or_length_is_refused(path: Path) -> None:
                 archive.text(name, 10)
 
 
+def test_long_texts_are_read_as_one_string_only(path: Path) -> None:
+    np.savez(path, one=np.array("x" * 600_000), many=np.array(["x" * 30_000, "y"]))
+    with Archive(path) as archive:
+        assert archive.text("one", 600_000) == "x" * 600_000
+        for look in (archive.read, lambda name: list(archive.pieces(name))):
+            with pytest.raises(CheckpointError, match="'many' holds texts that are too long"):
+                look("many")
+
+
 def test_an_unknown_name_is_a_key_error(path: Path) -> None:
     write_npz(path, {})
     with Archive(path) as archive, pytest.raises(KeyError):
