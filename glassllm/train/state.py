@@ -23,7 +23,7 @@ from glassllm.checkpoint import (
     writing_npz,
 )
 from glassllm.config import Config, Shape
-from glassllm.files import StrPath, brief
+from glassllm.files import StrPath, brief, parse_json
 from glassllm.model import GlassLM
 from glassllm.tokenizer import Tokenizer
 
@@ -33,6 +33,7 @@ from .settings import RunSettings
 
 RUN, FIRST, SECOND, COUNTS, CURVE = "__run__", "adamw.first.", "adamw.second.", "adamw.counts", "curve."
 RUN_CHARACTERS = 512 << 10
+RUN_BYTES = 8 << 20
 MOST_STEPS = 10**9
 ANEW = "begin the run anew"
 
@@ -191,9 +192,9 @@ def _run_json(archive: Archive) -> dict[str, Any]:
         raise archive.fault(f"no {RUN} in it: not a training state", "name a file like NAME.train.npz")
     text = archive.text(RUN, RUN_CHARACTERS)
     try:
-        values = json.loads(text)
-    except (ValueError, RecursionError):
-        raise archive.fault(f"{RUN} is not JSON", ANEW) from None
+        values = parse_json(text, RUN_BYTES)
+    except ValueError as error:
+        raise archive.fault(f"{RUN}: {error}", ANEW) from None
     if not isinstance(values, dict) or not isinstance(values.get("strides"), dict):
         raise archive.fault(f"{RUN} must be a JSON object with strides", ANEW)
     if values.get("version") != 1:
