@@ -42,11 +42,16 @@ class Output:
 
     def write(self, name: Name, text: str) -> None:
         """Take what Python prints. A child process, which has only a copy of all this, hands it to its parent."""
-        if os.getpid() != self._process:
+        if self.is_copy:
             os.write(DESCRIPTORS[name], text.encode("utf-8", "backslashreplace"))
             return
         self.before()
         self.take(name, text)
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether this is a child process, forked since: what it takes nobody reads."""
+        return os.getpid() != self._process
 
     def take(self, name: Name, text: str) -> None:
         """Take a piece of a stream."""

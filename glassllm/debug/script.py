@@ -135,11 +135,11 @@ class Script:
             sys.modules.pop(name, None)
         threads, modules = set(threading.enumerate()), set(sys.modules)
         folder = Path(code.co_filename).parent
-        before, running, process = running, self, os.getpid()
+        before, running = running, self
         try:
             with as_main(main, [str(self.path), *self.arguments], folder, output), heard_by(self._recorder):
                 ending = self._executed(code, main, output)
-                if os.getpid() != process:  # a child that the program forked ends where the program does
+                if output.is_copy:  # a child that the program forked ends where the program does
                     os._exit(ending.exit_code)
                 return ending, still_running(threads)
         finally:
@@ -150,7 +150,8 @@ class Script:
         try:
             exec(code, main.__dict__)
         except BaseException as error:
-            if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+            is_ours = threading.current_thread() is threading.main_thread() and not output.is_copy
+            if isinstance(error, KeyboardInterrupt) and is_ours:
                 raise
             ending = ending_of(error, self.stop)
             if self.stop is not None and isinstance(error, self.stop):

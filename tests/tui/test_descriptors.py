@@ -50,6 +50,22 @@ def test_the_screen_follows_its_size_while_a_program_runs_and_quitting_does_not_
         assert b"quiet" not in at.written
 
 
+def test_a_signal_for_a_forked_child_is_the_child_s_alone(program):
+    path = program(
+        "import signal, time\n(x * x).sum()\n"
+        "for _ in range(5):\n"
+        "    if not (child := os.fork()):\n        time.sleep(5)\n        os._exit(9)\n"
+        "    os.kill(child, signal.SIGTERM)\n"
+        "    print('ended by', -os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+    )
+    with terminal(path, "--no-config", TERM="xterm-256color") as at:
+        at.await_written(b"5 lines printed")
+        before = at.type("L")
+        at.await_written(b"ended by 15", before)
+        at.type("L")
+        assert at.quit() == 0
+
+
 def test_errors_may_go_elsewhere(sample, tmp_path):
     log = os.open(tmp_path / "errors", os.O_CREAT | os.O_WRONLY)
     with terminal(str(sample), "--no-config", stderr=log, TERM="xterm-256color") as at:
