@@ -1,13 +1,11 @@
 """The track: the whole timeline in one row. Forward at the left, the way back mirrored at the right of the bar."""
 
-from collections.abc import Sequence
-from itertools import groupby
-
 from textual import events
 from textual.message import Message
 
-from glassllm.debug.snapshot import Snapshot
+from glassllm.debug.snapshot import Snapshot, TapeView
 from glassllm.debug.timeline import counted
+from tui.draw.event_row import event_row, last_of_each, per_cell
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, text_row
 
@@ -15,58 +13,33 @@ from .page import Page
 
 
 def track_row(snapshot: Snapshot, width: int, palette: Palette) -> Row:
-    """One cell a moment, or as few moments a cell as fit: heavy where done, light ahead, `▶` here."""
+    """One cell a moment, or as few moments a cell as fit; on the way back all of forward is done."""
     here, total = counted(snapshot.tape, snapshot.position)
     is_back = snapshot.position.traversal > 0
-    per_cell, half = scale(total, width)
-    last = (here - 1) // per_cell
-    forward = cells(half, None if is_back else last, half if is_back else last, "fwd")
-    back = cells(half, last if is_back else None, last if is_back else -1, "bwd")
-    if events := snapshot.tape.events:
-        ends = [min((cell + 1) * per_cell, total) for cell in range(half)]
-        number(forward, [events[end - 1].layer for end in ends])
-        number(back, [events[total - end].layer for end in ends])
-    bar = Span("┃", "bwd") if is_back else Span("│", "line")
+    each, half = scale(total, width)
+    cell = (here - 1) // each
+    forward, back = layers(snapshot.tape, total, each)
+    line = [
+        *event_row(forward, None if is_back else cell, half if is_back else cell, "fwd"),
+        Span("┃", "bwd") if is_back else Span("│", "line"),
+        *event_row(back, cell if is_back else None, cell if is_back else 0, "bwd"),
+    ]
     margin = (width - 2 * half - 1) // 2
-    return text_row([Span(" " * margin), *joined([*forward, bar, *back])], width, palette, "bg")
+    return text_row([Span(" " * margin), *line], width, palette, "bg")
+
+
+def layers(tape: TapeView, total: int, each: int) -> tuple[list[int | None], list[int | None]]:
+    """Of each cell of either half the block it lies in; None where that is unknown."""
+    ends = last_of_each(total, each)
+    if not tape.events:
+        return [None] * len(ends), [None] * len(ends)
+    return [tape.events[end].layer for end in ends], [tape.events[total - 1 - end].layer for end in ends]
 
 
 def scale(total: int, width: int) -> tuple[int, int]:
     """Moments a cell, and cells a half."""
-    room = max((width - 1) // 2, 1)
-    per_cell = max(-(-total // room), 1)
-    return per_cell, -(-total // per_cell)
-
-
-def cells(count: int, here: int | None, done: int, color: str) -> list[Span]:
-    """One half: `done` cells heavy in the direction's colour, then light ones, and `▶` at `here`."""
-    heavy, light = Span("━", color), Span("─", "line")
-    return [Span("▶", "bright", bold=True) if i == here else heavy if i < done else light for i in range(count)]
-
-
-def label(half: list[Span], start: int, text: str) -> None:
-    """Write ` 0 ` over the cells at a block's start; the place marker stays visible."""
-    for i, sign in enumerate(f" {text} "):
-        at = start + i
-        if at < len(half) and half[at].text != "▶":
-            fg = half[at].fg if half[at].text == "━" else "faint"
-            half[at] = Span(sign, fg if sign.strip() else "text")
-
-
-def joined(spans: list[Span]) -> list[Span]:
-    """Neighbours in one style as one span."""
-    runs = (list(run) for _, run in groupby(spans, key=lambda span: span[1:]))
-    return [run[0]._replace(text="".join(span.text for span in run)) for run in runs]
-
-
-def number(half: list[Span], layers: Sequence[int | None]) -> None:
-    """Number the blocks where they start, by the layer at each cell's end; of labels that overlap the first."""
-    before, free = None, 0
-    for cell, layer in enumerate(layers):
-        if layer is not None and layer != before and cell >= free:
-            label(half, cell, str(layer))
-            free = cell + len(f" {layer} ")
-        before = layer
+    each = per_cell(total, (width - 1) // 2)
+    return each, -(-total // each)
 
 
 class Track(Page):
@@ -96,10 +69,10 @@ def row_at(snapshot: Snapshot, x: int, width: int) -> int | None:
     """The row whose moment stands at column `x`; None outside the track."""
     tape = snapshot.tape
     total = len(tape.events) or len(tape.forward)
-    per_cell, half = scale(total, width)
+    each, half = scale(total, width)
     cell = x - (width - 2 * half - 1) // 2
     if cell == half or not 0 <= cell <= 2 * half:
         return None
-    order = cell * per_cell if cell < half else total - 1 - (cell - half - 1) * per_cell
+    order = cell * each if cell < half else total - 1 - (cell - half - 1) * each
     order = min(max(order, 0), total - 1)
     return tape.events[order].row if tape.events else tape.forward[order]

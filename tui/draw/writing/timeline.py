@@ -1,9 +1,8 @@
 """The Generate screen's track and header: how far the text is written, and how far its next token is."""
 
-from collections.abc import Sequence
-
 from glassllm.generation import Written
 from tui.draw import numbers
+from tui.draw.event_row import event_row, last_of_each, per_cell
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, text_row
 
@@ -32,28 +31,11 @@ def tokens_line(view: Written, room: int) -> list[Span]:
 
 
 def events_line(view: Written, room: int) -> list[Span]:
-    """One cell an event, or as few events a cell as fit; blocks are numbered where they begin."""
-    per_cell = max(-(-view.events // room), 1)
-    count, here = -(-view.events // per_cell), (view.event - 1) // per_cell
-    line = [Span("━", "fwd") if i < here else Span("─", "line") for i in range(count)]
-    layers = [moment.layer for moment in view.moments]
-    for layer, cell in block_starts(layers, per_cell):
-        for i, sign in enumerate(f" {layer} "):
-            if cell + i < count:
-                line[cell + i] = Span(sign, "fwd" if cell + i < here else "faint")
-    line[here] = Span("▶", "bright", bold=True)
-    return line
-
-
-def block_starts(layers: Sequence[int | None], per_cell: int) -> list[tuple[int, int]]:
-    """Each block and the cell it begins in; of numbers that would overlap the first."""
-    found: list[tuple[int, int]] = []
-    for i, layer in enumerate(layers):
-        is_start = layer is not None and (i == 0 or layers[i - 1] != layer)
-        cell = i // per_cell
-        if layer is not None and is_start and (not found or cell >= found[-1][1] + len(f" {found[-1][0]} ")):
-            found.append((layer, cell))
-    return found
+    """One cell an event, or as few events a cell as fit."""
+    each = per_cell(view.events, room)
+    known, here = len(view.moments), (view.event - 1) // each
+    layers = [view.moments[i].layer if i < known else None for i in last_of_each(view.events, each)]
+    return event_row(layers, here, here, "fwd")
 
 
 def facts(view: Written, width: int) -> list[list[Span]]:

@@ -148,12 +148,6 @@ def test_the_track_has_the_events_of_the_token_and_where_each_block_begins(playe
     assert re.findall(r" (\d) ", row)[:4] == ["0", "1", "2", "3"]
 
 
-def test_blocks_begin_where_their_first_event_is():
-    layers = [None, 0, 0, 0, 1, 1, 1, 1, None]
-    assert timeline.block_starts(layers, 1) == [(0, 1), (1, 4)]
-    assert timeline.block_starts(layers, 3) == [(0, 0)], "numbers would overlap"
-
-
 @pytest.mark.parametrize("size", SIZES)
 def test_what_is_pointed_at_is_what_is_written_there(played, size):
     width, height = size
