@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from glassllm.autograd.ops import Array
 from glassllm.model import Sampling
+from glassllm.tokenizer import EOS
 
 from .candidates import Candidates
 from .continuations import Node
@@ -59,6 +60,11 @@ class Written:
         return self.candidates is None and not self.fault
 
     @property
+    def place(self) -> tuple[tuple[Node, ...], int]:
+        """Where this is: the new tokens, and the event of the next."""
+        return self.path, self.event
+
+    @property
     def depth(self) -> int:
         """New tokens up to here."""
         return len(self.path)
@@ -72,3 +78,9 @@ class Written:
     def surprisal(self) -> float | None:
         """Mean −log p of the new tokens in nats; None without any."""
         return sum(node.surprisal for node in self.path) / len(self.path) if self.path else None
+
+    def is_over(self, before: "Written") -> bool:
+        """Whether going on from `before` led nowhere, or to the end of the text."""
+        if before.path == self.path:
+            return before.event == self.event
+        return bool(self.path) and self.path[-1].token == EOS

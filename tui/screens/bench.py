@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tui.engine import Engine
 
 if TYPE_CHECKING:
+    from glassllm.debug.replays import TokenRun
     from glassllm.generation import Writer
     from glassllm.train import Training
 
@@ -63,6 +64,14 @@ def writer(engine: Engine, name: str) -> "Writer":
 
     made: Writer = _kept(engine, "writer", make)
     return made
+
+
+def next_token(engine: Engine, name: str) -> "TokenRun":
+    """The pass that chooses the writer's next token."""
+    from glassllm.debug.replays import TokenRun
+
+    made = writer(engine, name)
+    return TokenRun.at(made.tree, made.upcoming()[0], name)
 
 
 def training(engine: Engine, name: str, text: Path, folder: Path) -> "Training":

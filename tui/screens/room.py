@@ -203,7 +203,7 @@ class Room(Overlays):
     def take(self, view: Any) -> None:
         """Show a newer view."""
         self.view, self.refused = view, ""
-        self.say(self.saying())
+        self.say(self.saying(view))
         self.lay_out()
 
     def on_screen_suspend(self) -> None:
@@ -221,28 +221,33 @@ class Room(Overlays):
         """Save it, and call `then` once that has ended."""
         raise NotImplementedError
 
-    # What it shows; for each room to say
+    # What it shows of a view; for each room to say
 
-    def board_rows(self, width: int, height: int) -> Sequence[Row]:
+    def board_rows(self, view: Any, width: int, height: int) -> Sequence[Row]:
         raise NotImplementedError
 
-    def track_row(self, width: int) -> Row:
+    def track_row(self, view: Any, width: int) -> Row:
         raise NotImplementedError
 
-    def rule_rows(self, width: int, count: int) -> Sequence[Row]:
+    def rule_rows(self, view: Any, width: int, count: int) -> Sequence[Row]:
         raise NotImplementedError
 
-    def facts(self, width: int) -> list[list[Span]]:
+    def facts(self, view: Any, width: int) -> list[list[Span]]:
         raise NotImplementedError
 
-    def saying(self) -> Said:
-        """The status line about the view."""
+    def saying(self, view: Any) -> Said:
+        """The status line about it."""
         raise NotImplementedError
 
     # Painting
 
     def on_resize(self) -> None:
         self.lay_out()
+
+    def repaint(self) -> None:
+        """Show the same view, looked at otherwise."""
+        if self.view is not None:
+            self.lay_out()
 
     def lay_out(self) -> None:
         """Show the rows there is room for, and paint them."""
@@ -260,13 +265,15 @@ class Room(Overlays):
         """Paint the rows around the board."""
         width, place = self.size.width, place or arrange(*self.size)
         held = holding(self.engine.activity, self._ended)
-        self.header.say([*(self.facts(width) if self.view else []), *([[Span(held, "muted")]] if held else [])])
+        self.header.say(
+            [*(self.facts(self.view, width) if self.view else []), *([[Span(held, "muted")]] if held else [])]
+        )
         self.keys.draw(self.panel, False)
         for page in (self.blank, self.gap):
             page.show([])
         if self.view is not None:
-            self.track.show([self.track_row(width)])
-            self.rule.show(self.rule_rows(width, place.rules))
+            self.track.show([self.track_row(self.view, width)])
+            self.rule.show(self.rule_rows(self.view, width, place.rules))
 
     def paint(self) -> None:
         """Paint the board."""
@@ -274,7 +281,7 @@ class Room(Overlays):
         if not width or not height:
             return
         if self.view is not None:
-            self.board.show(self.board_rows(width, height))
+            self.board.show(self.board_rows(self.view, width, height))
         else:
             self.board.show(said_board(width, height, self._palette, self.refused or "computing…"))
 

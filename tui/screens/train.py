@@ -1,40 +1,33 @@
 """The Train screen: a run on a text, its curves, what it writes, and its steps, which the debugger opens."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from glassllm.debug.desk import TRAINING, settings_line
 from glassllm.debug.snapshot import Said
 from glassllm.train import Trained
-from tui.draw import numbers
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span
-from tui.draw.training import page
+from tui.draw.training import page, status, timeline
+from tui.draw.training.rule import rule
 from tui.draw.training.updates import groups
 from tui.engine import Engine
 from tui.messages import JobDone, Request
 
 from . import bench
 from .palette import PaletteCommands
+from .replay import Replay, replay, show_gradient
 from .room import Room, Then, bound
 from .room_keys import TRAIN_KEYS
 from .words import EVERYWHERE, Word
 
 if TYPE_CHECKING:
+    from glassllm.train import Training
     from tui.app import GlassApp
 
-    from .debug import DebugScreen
-
 WORDS = EVERYWHERE | {"debug": Word("debug", "open a step in the debugger, by default the last", "[STEP]")}
-
-
-class Replay(NamedTuple):
-    """A step taken again: the run to record, and what to do before it is shown."""
-
-    name: str
-    run: Any
-    lines: tuple[str, ...]
 
 
 class TrainScreen(Room):
@@ -57,19 +50,14 @@ class TrainScreen(Room):
         self._replay: Request | None = None  # the step that was taken again last
         self._text, self._folder = text or bench.corpus_path(), folder or Path.cwd()
 
-    def subject(self) -> object:
+    def subject(self) -> "Training":
         return bench.training(self.engine, self._file, self._text, self._folder)
 
     # What leaving would lose
 
     @property
     def unsaved(self) -> str:
-        view = self.view
-        saved = 0 if view is None else view.saved or 0
-        if view is None or view.step <= saved:
-            return ""
-        steps = f"a run of {numbers.count(view.step)} step{'s' * (view.step > 1)}"
-        return f"{numbers.count(view.step - saved)} of {steps} not saved yet" if saved else f"{steps} is not saved"
+        return "" if self.view is None else status.unsaved(self.view)
 
     def save(self, then: Then) -> None:
         self.do("hold")
@@ -77,53 +65,20 @@ class TrainScreen(Room):
 
     # What it shows
 
-    def board_rows(self, width: int, height: int) -> Sequence[Row]:
-        assert self.view is not None
-        return page.board(self.view, self.look, width, height, self._palette)
+    def board_rows(self, view: Trained, width: int, height: int) -> Sequence[Row]:
+        return page.board(view, self.look, width, height, self._palette)
 
-    def track_row(self, width: int) -> Row:
-        assert self.view is not None
-        return page.track(self.view, width, self._palette)
+    def track_row(self, view: Trained, width: int) -> Row:
+        return timeline.track(view, width, self._palette)
 
-    def rule_rows(self, width: int, count: int) -> Sequence[Row]:
-        assert self.view is not None
-        return page.rule(self.view, width, count, self._palette)
+    def rule_rows(self, view: Trained, width: int, count: int) -> Sequence[Row]:
+        return rule(view, width, count, self._palette)
 
-    def facts(self, width: int) -> list[list[Span]]:
-        assert self.view is not None
-        return page.facts(self.view, width)
+    def facts(self, view: Trained, width: int) -> list[list[Span]]:
+        return timeline.facts(view, width)
 
-    def saying(self) -> Said:
-        view = self.view
-        assert view is not None
-        if view.fault is not None:
-            place = f"{view.fault.where} {view.fault.place}; "
-            return (("! ", "stop"), (f"{view.fault.fault}: ", "bright"), (place, "text"), ("d", "bright"),
-                    (" looks at this step, ", "muted"), ("space", "bright"), (" goes on", "muted"))  # fmt: skip
-        every = view.settings.eval_every
-        ahead = every - view.step % every
-        words = {
-            "not begun": f"{view.corpus}, {numbers.count(view.settings.steps)} steps; space begins",
-            "training": f"validation every {every} steps; next in {ahead}"
-            if view.tokens[1]
-            else "no validation: short text",
-            "paused": f"after step {numbers.count(view.step)}; space goes on, s takes one, d looks at the last",
-            "done": f"{view.saved_in} is written; space begins another run",
-            "astray": "",
-        }[view.state]
-        if view.resumable:
-            return (("‖ ", "fwd"), ("a saved run", "bright"), (f"  {view.resumable}, step ", "muted"),
-                    (numbers.count(view.resumable_step), "text"), ("; ", "muted"), ("R", "bright"),
-                    (" goes on with it, ", "muted"), ("space", "bright"), (" begins anew", "muted"))  # fmt: skip
-        return (
-            ("▶ " if view.state == "training" else "‖ ", "fwd"),
-            (view.state, "bright"),
-            (f"  {words}", "muted"),
-        )
-
-    def repaint(self) -> None:
-        if self.view is not None:
-            self.lay_out()
+    def saying(self, view: Trained) -> Said:
+        return status.said(view)
 
     # Keys
 
@@ -211,22 +166,9 @@ class TrainScreen(Room):
 
     def _take_again(self, number: int | None = None, group: str = "") -> None:
         """Take a step again, and open it; what is being taken again now is left."""
-        engine, file, text, folder = self.engine, self._file, self._text, self._folder
-
-        def again() -> Generator[object, None, Replay]:
-            from glassllm.debug.replays import StepRun
-            from glassllm.debug.snapshot import CommandError
-
-            training = bench.training(engine, file, text, folder)
-            try:
-                taken = training.last_step.step + 1 if number is None else number
-                run = yield from StepRun.again(training, taken, file)
-            except ValueError as error:
-                raise CommandError(str(error)) from error
-            return Replay(f"step {taken}", run, to_gradient(run.model, group) if group else ())
-
+        again = partial(replay, self.subject, self._file, number, group)
         self._leave_replay()
-        self._replay = engine.submit(again, "train debug", tracking=True)
+        self._replay = self.engine.submit(again, "train debug", tracking=True)
 
     def _leave_replay(self) -> None:
         if self._replay is not None:
@@ -240,17 +182,3 @@ class TrainScreen(Room):
             self._replay = cast("GlassApp", self.app).open_run(lambda: run, name, lines, then)
         else:
             super().done(message)
-
-
-def show_gradient(debugger: "DebugScreen") -> None:
-    """Of what is selected, whatever was looked at before."""
-    debugger.go_to_panel(debugger.tensor)
-    debugger.tensor.show_tab("gradient")
-
-
-def to_gradient(model: Any, group: str) -> tuple[str, ...]:
-    """The commands that lead to the complete gradient of a group's first parameter."""
-    from glassllm.train.report import group_of
-
-    first = next(name for name in model.named_parameters() if group_of(name) == group)
-    return "2 continue", f"select {first}"

@@ -1,14 +1,13 @@
-"""The Train screen's board, its track and its rule: panes laid out by the size of the terminal."""
+"""The Train screen's board: panes laid out by the size of the terminal, and what lies where."""
 
 from typing import Literal, NamedTuple
 
 from glassllm.train import Trained
-from tui.draw import numbers
 from tui.draw.palette import Palette
 from tui.draw.pane import Pane, board_rows
-from tui.draw.text import Row, Span, Words, text_row
+from tui.draw.text import Row
 
-from .losses import AXES, clipping, loss_pane, norm_pane
+from .losses import AXES, loss_pane, norm_pane
 from .run import run_pane
 from .sample import sample_pane
 from .tabs import tab_at
@@ -16,7 +15,6 @@ from .updates import HEAD, NAME, groups, shown_groups, updates_pane
 
 TWO_FROM = 80  # columns from which panes stand side by side
 THREE_FROM = 27  # rows from which there are two of them at the right
-STATES = {"not begun": "‖", "training": "▶", "paused": "‖", "done": "■", "astray": "!"}
 Name = Literal["loss", "norm", "updates", "sample", "run"]
 TITLES: dict[Name, str] = {"updates": NAME}
 """What a pane is called where that is not its name."""
@@ -54,18 +52,16 @@ def board(view: Trained, look: Look, width: int, height: int, palette: Palette) 
 def places(view: Trained, look: Look, width: int, height: int) -> list[Place]:
     """Curves at the left; at the right how far groups move, over what was written; less in less room."""
     if width < TWO_FROM:
-        name, tabs = chosen(
-            view, look, ("loss", "updates", "sample", "run"), "run" if is_about_run(view) else "loss"
-        )
+        name, tabs = chosen(view, look, ("loss", "updates", "sample", "run"), "loss")
         if name == "loss":
             return left(width, height, tabs)
         return [Place(0, 0, width, height, name, tabs)]
     wide = round(width * (0.595 if width >= 120 else 0.54))
     x, rest = wide + 1, width - wide - 1
     if height < THREE_FROM:
-        name, tabs = chosen(view, look, ("updates", "sample", "run"), "run" if is_about_run(view) else "updates")
+        name, tabs = chosen(view, look, ("updates", "sample", "run"), "updates")
         return [*left(wide, height), Place(x, 0, rest, height, name, tabs)]
-    name, tabs = chosen(view, look, ("sample", "run"), "run" if is_about_run(view) else "sample")
+    name, tabs = chosen(view, look, ("sample", "run"), "sample")
     tall = 13 if height >= 36 else 11 if name == "run" else 9
     above = height - tall - 1
     return [
@@ -76,13 +72,13 @@ def places(view: Trained, look: Look, width: int, height: int) -> list[Place]:
 
 
 def chosen(view: Trained, look: Look, tabs: tuple[Name, ...], usual: Name) -> tuple[Name, tuple[Name, ...]]:
-    """The pane shown of those that share a place: the usual one, or as many further as they were turned."""
-    return tabs[(tabs.index(usual) + look.turned) % len(tabs)], tabs
+    """The pane shown of those that share a place: the usual one, or as many further as they were turned.
 
-
-def is_about_run(view: Trained) -> bool:
-    """Whether settings, or what went astray, are what there is to see first."""
-    return view.step == 0 or view.fault is not None
+    As long as settings, or what went astray, are what there is to see first, the usual one is the run's.
+    """
+    is_about_run = view.step == 0 or view.fault is not None
+    first = tabs.index("run" if is_about_run else usual)
+    return tabs[(first + look.turned) % len(tabs)], tabs
 
 
 def left(width: int, height: int, tabs: tuple[Name, ...] = ("loss",)) -> list[Place]:
@@ -134,81 +130,3 @@ def place_at(view: Trained, look: Look, width: int, height: int, column: int, ro
         if at.x <= column < at.x + at.width and at.y <= row < at.y + at.height:
             return at
     return None
-
-
-# Around it
-
-
-def track(view: Trained, width: int, palette: Palette) -> Row:
-    """Steps done heavy, those to come light."""
-    mark = STATES[view.state]
-    tone = "fwd" if view.state == "training" else "stop" if view.state == "astray" else "bright"
-    state = f"{view.state}  " if width >= 100 else ""
-    head = [Span(f" {mark} ", tone, bold=True), Span(state, "muted")]
-    tail = [
-        Span(f"  {numbers.percent(view.step, view.settings.steps)}", "bright", bold=True),
-        Span(f"   {left_words(view)} ", "muted"),
-    ]
-    if width >= 100 and view.state != "done":
-        tail += [Span("  space", "text"), Span(" ‖ " if view.state == "training" else " ▶ ", "muted")]
-    room = max(width - sum(len(span.text) for span in (*head, *tail)) - 1, 3)
-    done = min(round(view.step / view.settings.steps * room), room)
-    return text_row(
-        [*head, Span("━" * done, "fwd"), Span("─" * (room - done), "line")], width, palette, "bg", tail
-    )
-
-
-def left_words(view: Trained) -> str:
-    if view.state == "done":
-        return "all steps taken"
-    if view.seconds_left is None:
-        return f"{numbers.count(view.settings.steps - view.step)} steps to go"
-    return f"{clock(view.seconds_left)} left"
-
-
-def clock(seconds: float) -> str:
-    """`0:07`, `3:20`, `1:02:09`"""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def facts(view: Trained, width: int) -> list[list[Span]]:
-    """What the header says, the indispensable first."""
-    steps = numbers.count(view.settings.steps)
-    said = [[Span("step ", "muted"), Span(numbers.count(view.step), "bright", bold=True), Span(f"/{steps}")]]
-    if view.report is not None:
-        said += [[Span("loss ", "muted"), Span(f"{view.report.loss:.3f}")]]
-        if width >= 100:
-            said.append([Span("lr ", "muted"), Span(numbers.stat(view.report.lr, 2))])
-    if view.seconds_per_step is not None and width >= 120:
-        said.append([Span(f"{1000 * view.seconds_per_step:.0f} ms"), Span(" a step", "muted")])
-    if view.tokens_per_second is not None:
-        said.append(pace(view.tokens_per_second))
-    return said
-
-
-def pace(tokens_per_second: float) -> list[Span]:
-    return [Span(numbers.count(round(tokens_per_second))), Span(" tok/s", "muted")]
-
-
-def rule(view: Trained, width: int, count: int, palette: Palette) -> list[Row]:
-    """The update and the clipping, and the last step's numbers in them; in one row the formula and the pace."""
-    report, settings = view.report, view.settings
-    top: Words = [Span(" AdamW", "bright", bold=True), Span("   w ← w − η ( m / (√v + ε) + λ w )")]
-    if count < 2:
-        clipped = [] if report is None else [Span(clipping(view).replace("clipped", " clip g"), "muted")]
-        speed = [] if view.tokens_per_second is None else [Span("   "), *pace(view.tokens_per_second)]
-        return [text_row([*top, *clipped, *speed], width, palette, "bg")][:count]
-    top = [*top, Span("      clip  ", "muted"), Span(f"g ← g · min(1, {settings.max_norm:g}/‖g‖)")]
-    if report is None:
-        below: Words = [Span(" before the first step", "muted")]
-    else:
-        below = [
-            Span(f" step {numbers.count(view.step)}", "bright", bold=True),
-            Span("   ‖g‖ ", "muted"), Span(numbers.stat(report.grad_norm)), Span(" → ", "muted"),
-            Span(clipping(view).strip() or "not clipped"),
-            Span("   η ", "muted"), Span(numbers.stat(report.lr)),
-            Span("   λ ", "muted"), Span(numbers.stat(settings.weight_decay)), Span(" on matrices only", "muted"),
-        ]  # fmt: skip
-    return [text_row(words, width, palette, "bg") for words in (top, below)]

@@ -10,8 +10,9 @@ from glassllm import Config, GlassLM, Tokenizer
 from glassllm.train import Trained, Training
 from tui.draw.palette import Palette
 from tui.draw.text import row_width
-from tui.draw.training import page
+from tui.draw.training import page, timeline
 from tui.draw.training.page import Look
+from tui.draw.training.rule import rule
 from tui.draw.training.sample import amount, wrapped, written
 from tui.draw.training.updates import groups, is_astray, log_ratio, spoken, trend_text
 
@@ -65,8 +66,8 @@ def test_all_rows_fill_the_board(views, size, palette):
         for look in (Look(), Look(5, True, 1), Look(3, False, 2), Look(0, False, 3)):
             rows = page.board(view, look, width, height, palette)
             assert [row_width(row) for row in rows] == [width] * height
-        assert row_width(page.track(view, width, palette)) == width
-        assert all(row_width(row) == width for row in page.rule(view, width, 2, palette))
+        assert row_width(timeline.track(view, width, palette)) == width
+        assert all(row_width(row) == width for row in rule(view, width, 2, palette))
 
 
 def test_what_is_shown_is_the_run_s(views):
@@ -113,7 +114,7 @@ def test_a_trend_rises_where_values_rise():
 
 @pytest.mark.parametrize(("seconds", "said"), [(7, "0:07"), (200, "3:20"), (3729, "1:02:09")])
 def test_a_clock(seconds, said):
-    assert page.clock(seconds) == said
+    assert timeline.clock(seconds) == said
 
 
 @pytest.mark.parametrize("size", [(160, 37), (120, 28), (80, 18), (60, 14)])
