@@ -1,8 +1,12 @@
-"""News on stderr: one line for each fact, and one that is written over and over where a terminal can do that."""
+"""News on stderr: one line for each fact, and one that is written over and over where a terminal can do that.
+
+Where stderr is gone, its terminal hung up or its pipe closed, nothing is said: no news is worth a run.
+"""
 
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 
 from tui.draw.text import clean
 from tui.usage import PROGRAM
@@ -12,7 +16,13 @@ SHOWN = 5
 
 def say(text: str) -> None:
     """A line of its own."""
-    print(f"{PROGRAM}: {clean(text)}", file=sys.stderr, flush=True)
+    put(f"{PROGRAM}: {clean(text)}\n")
+
+
+def put(text: str) -> None:
+    """Write to stderr as it is."""
+    with suppress(OSError):
+        print(text, end="", file=sys.stderr, flush=True)
 
 
 def can_rewrite() -> bool:
@@ -33,15 +43,15 @@ class Line:
 
     def show(self, text: str) -> None:
         if self._is_rewritten:
-            print(f"\r{clean(text)}\x1b[K", end="", file=sys.stderr, flush=True)
+            put(f"\r{clean(text)}\x1b[K")
             self._is_open = True
         else:
-            print(clean(text), file=sys.stderr, flush=True)
+            put(f"{clean(text)}\n")
 
     def close(self) -> None:
         """Leave the line as it is and begin the next."""
         if self._is_open:
-            print(file=sys.stderr, flush=True)
+            put("\n")
             self._is_open = False
 
 

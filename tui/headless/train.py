@@ -1,11 +1,11 @@
-"""`glassllm-tui train`: a run from a text to a model, which survives ctrl+c and a full disk."""
+"""`glassllm-tui train`: a run from a text to a model, which survives ctrl+c, a lost terminal and a full disk."""
 
 import argparse
 import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,11 +27,14 @@ from glassllm.train import (
     state_path,
 )
 from tui.draw import numbers
-from tui.usage import FAILED, INTERRUPTED, refuse
+from tui.usage import FAILED, refuse
 
 from .say import Line, say, unknown_words
 
 TRAINING_STATE = ".train.npz"
+ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+KILLED = 128
+"""What a shell adds to a signal's number for the exit code of a process that it ended."""
 INTERVAL = 10.0
 REWRITE_INTERVAL = 0.1
 """Seconds between two lines of progress, and between two versions of one that is rewritten."""
@@ -72,6 +75,7 @@ def begun(options: argparse.Namespace, saved: Path) -> Trainer:
     if saved.exists():
         refuse_to_overwrite(saved)
     model = GlassLM.load(options.path)
+    refuse_the_model_itself(options)
     longest = model.config.max_len
     if options.seq is not None and options.seq > longest:
         refuse(f"--seq: the model takes at most {longest} tokens, not {options.seq}")
@@ -85,6 +89,13 @@ def begun(options: argparse.Namespace, saved: Path) -> Trainer:
         refuse(str(error))
     corpus = read(options, model.tokenizer, settings.seq_len)
     return Trainer(model, corpus.train, settings, corpus.valid)
+
+
+def refuse_the_model_itself(options: argparse.Namespace) -> None:
+    """Leave if what is trained would be written over what it begins with."""
+    out = written_to(options)
+    if out.exists() and out.samefile(options.path):
+        refuse(f"--out: {shown(out)} is the model to begin with, and stays as it is; choose another name")
 
 
 def refuse_to_overwrite(saved: Path) -> None:
@@ -150,28 +161,38 @@ def read(options: argparse.Namespace, tokenizer: Tokenizer | None, seq_len: int)
 
 @dataclass
 class Interrupt:
-    """Whether ctrl+c was pressed."""
+    """The signal that came to end the run, ctrl+c mostly; 0: none did."""
 
-    has_come: bool = False
+    signal: int = 0
+
+    @property
+    def has_come(self) -> bool:
+        return self.signal > 0
 
 
 @contextmanager
 def interrupts() -> Iterator[Interrupt]:
-    """Let the first ctrl+c be found out between two steps; the second one interrupts as always."""
-    interrupt, before = Interrupt(), signal.getsignal(signal.SIGINT)
+    """Let the first signal that ends a run be found out between two steps; a second one ends it as always. Those
+    that are ignored stay so."""
+    interrupt = Interrupt()
+    before = {number: signal.getsignal(number) for number in ENDING}
+    heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
 
-    def note(*_: object) -> None:
-        interrupt.has_come = True
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    def note(number: int, _: object) -> None:
+        interrupt.signal = number
+        for each in heard:
+            signal.signal(each, signal.default_int_handler if each == signal.SIGINT else signal.SIG_DFL)
         # note: what prints may be interrupted right here, and must not be entered twice
-        os.write(2, b"\nsaving after this step; ctrl+c again leaves at once\n")
+        with suppress(OSError):  # a terminal that hung up hears nothing
+            os.write(2, b"\nsaving after this step; ctrl+c again leaves at once\n")
 
-    if before is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, note)
+    for number in heard:
+        signal.signal(number, note)
     try:
         yield interrupt
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number in heard:
+            signal.signal(number, before[number])
 
 
 def drive(trainer: Trainer, autosave: Autosave, interrupt: Interrupt) -> None:
@@ -232,7 +253,7 @@ def ended(trainer: Trainer, autosave: Autosave, out: Path, interrupt: Interrupt)
         return FAILED
     if interrupt.has_come and not trainer.is_done:
         say(f"stopped at {steps}; {kept}")
-        return INTERRUPTED
+        return KILLED + interrupt.signal
     try:
         trainer.save_model(out)
     except CheckpointError as error:

@@ -1,6 +1,7 @@
 """Training from the shell: what is written and said, and that neither ctrl+c nor a full disk costs anything."""
 
 import errno
+import io
 import json
 import os
 import re
@@ -14,16 +15,16 @@ import pytest
 from glassllm import Config, GlassLM, Tokenizer
 from glassllm.train import Autosave, Trainer, load_state
 from tui import cli
-from tui.headless.train import clock
+from tui.headless.train import ENDING, clock
 
 QUICK = ["--text", "text.txt", "--batch", "2", "--seq", "8", "--lr", "0.01", "--eval-every", "3"]
 
 
 @pytest.fixture(autouse=True)
 def _in(folder):
-    before = signal.getsignal(signal.SIGINT)
+    before = [signal.getsignal(number) for number in ENDING]
     yield
-    assert signal.getsignal(signal.SIGINT) is before
+    assert [signal.getsignal(number) for number in ENDING] == before
 
 
 def train(capsys, *words, code=0):
@@ -39,15 +40,15 @@ def refused(capsys, *words):
     return err.splitlines()[-1].removeprefix("glassllm-tui: ")
 
 
-def interrupt_at(monkeypatch, step, signals=1):
-    """Press ctrl+c once the run has taken so many steps."""
+def interrupt_at(monkeypatch, step, signals=1, number=signal.SIGINT):
+    """Press ctrl+c, or send another signal, once the run has taken so many steps."""
     advance = Trainer.advance
 
     def pressed(trainer):
         advance(trainer)
         if trainer.step == step:
             for _ in range(signals):
-                os.kill(os.getpid(), signal.SIGINT)
+                os.kill(os.getpid(), number)
 
     monkeypatch.setattr(Trainer, "advance", pressed)
 
@@ -154,6 +155,44 @@ def test_interrupted_and_resumed_it_comes_to_the_same(capsys, monkeypatch, folde
     train(capsys, "part.train.npz", "--text", "text.txt", "--resume")
     for name in ("{}.npz", "{}.train.npz"):
         assert (folder / name.format("part")).read_bytes() == (folder / name.format("whole")).read_bytes()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_whatever_ends_it_the_run_is_saved(capsys, monkeypatch, number, code):
+    interrupt_at(monkeypatch, 2, number=number)
+    train(capsys, "model.npz", *QUICK, "--steps", "5", code=code)
+    assert load_state("model-trained.train.npz").run.step == 2
+
+
+def test_a_lost_terminal_costs_nothing(monkeypatch):
+    """Whoever hears the hang-up can no longer write to the terminal."""
+
+    class Gone(io.StringIO):
+        def write(self, _):
+            raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("sys.stderr", Gone())
+    monkeypatch.setattr("tui.headless.train.os.write", lambda _, data: Gone().write(data))
+    interrupt_at(monkeypatch, 2, number=signal.SIGHUP)
+    assert cli.main(["train", "model.npz", *QUICK, "--steps", "5"]) == 129
+    assert load_state("model-trained.train.npz").run.step == 2
+
+
+def test_an_ignored_signal_stays_ignored(capsys, monkeypatch):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        interrupt_at(monkeypatch, 2, number=signal.SIGHUP)
+        train(capsys, "model.npz", *QUICK, "--steps", "5")
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_the_model_to_begin_with_is_not_written_over(capsys, folder):
+    before = (folder / "model.npz").read_bytes()
+    line = refused(capsys, "model.npz", *QUICK, "--steps", "5", "--out", "./model.npz")
+    assert line == "--out: model.npz is the model to begin with, and stays as it is; choose another name"
+    assert (folder / "model.npz").read_bytes() == before and not (folder / "model.train.npz").exists()
 
 
 def test_a_second_ctrl_c_leaves_at_once(capsys, monkeypatch):
