@@ -5,7 +5,6 @@ Nothing here imports numpy or textual before it is known that they are needed: -
 
 import argparse
 import codecs
-import contextlib
 import io
 import os
 import re
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from .descriptors import restored
 from .headless import options as headless
+from .leaving import abandon, go_on
 from .usage import INTERRUPTED, PROGRAM, Parser, refuse
 
 if TYPE_CHECKING:
@@ -164,18 +164,28 @@ def has_terminal() -> bool:
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command; its exit code: 0, 2 for usage or a bad file, 130 when interrupted."""
     settle_output()
-    given = list(sys.argv[1:] if words is None else words)
     threads = set(threading.enumerate())
     try:
-        if given and given[0] in headless.PARSERS:
-            code = without_screen(given)
+        code = answered(list(sys.argv[1:] if words is None else words))
+    except SystemExit as left:  # help, usage, or a file that is refused
+        if go_on(threads):
+            abandon(left.code if isinstance(left.code, int) else 0)
+        raise
+    if go_on(threads):
+        abandon(code)
+    return code
+
+
+def answered(words: Sequence[str]) -> int:
+    """Do what the words say; the exit code."""
+    try:
+        if words and words[0] in headless.PARSERS:
+            code = without_screen(words)
         else:
-            options = parser().parse(given)
+            options = parser().parse(words)
             settle_threads()
             code = run(options)
         sys.stdout.flush()
-        if any(not thread.daemon for thread in set(threading.enumerate()) - threads):
-            abandon(code)
         return code
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -183,14 +193,6 @@ def main(words: Sequence[str] | None = None) -> int:
         # The reader left (`| head`): what was asked for is done, and Python must not flush into the pipe again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-
-
-def abandon(code: int) -> NoReturn:
-    """Leave at once: what still runs, a user's thread or the engine's slice, is not waited for."""
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError):  # who read it may have left
-            stream.flush()
-    os._exit(code)
 
 
 def without_screen(words: Sequence[str]) -> int:
@@ -277,6 +279,8 @@ def show(path: Path, options: argparse.Namespace) -> int:
     )
     with restored():
         app.run(mouse=settings.mouse and terminal.has_mouse(os.environ))
+    if app.engine.activity.running is not None:  # Python would wait for what a program there has started
+        abandon(app.return_code or 0)
     if app.refusal:
         refuse(app.refusal)
     return app.return_code or 0

@@ -6,11 +6,13 @@ import re
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from glassllm import Config, GlassLM, Tokenizer
 from tui import cli
+from tui.engine import Activity
 
 
 @pytest.fixture(autouse=True)
@@ -184,6 +186,7 @@ class FakeApp:
         self.given = (path.name, text, ids, settings.theme)
         self.settings, self.faults, self.log_file = settings, faults, log_file
         self.refusal, self.return_code = "", 0
+        self.engine = SimpleNamespace(activity=Activity())
         FakeApp.made.append(self)
 
     def run(self, mouse):

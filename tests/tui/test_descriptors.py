@@ -66,6 +66,18 @@ def test_a_signal_for_a_forked_child_is_the_child_s_alone(program):
         assert at.quit() == 0
 
 
+def test_quitting_does_not_wait_for_the_processes_of_a_program_that_runs(program):
+    path = program(
+        "import multiprocessing, time\n"
+        "for i in range(1000):\n"
+        "    with multiprocessing.get_context('fork').Pool(2) as pool:\n"
+        "        pool.map(abs, [i])\n        x * x\n"
+    )
+    with terminal(path, "--no-config", TERM="xterm-256color") as at:
+        at.await_written(b"20 ops")
+        assert at.quit() == 0
+
+
 def test_errors_may_go_elsewhere(sample, tmp_path):
     log = os.open(tmp_path / "errors", os.O_CREAT | os.O_WRONLY)
     with terminal(str(sample), "--no-config", stderr=log, TERM="xterm-256color") as at:

@@ -101,6 +101,18 @@ def test_a_thread_that_never_ends_is_not_waited_for(tmp_path):
     assert "1 thread of it still running" in done.stdout and "gradients of tsum" in done.stdout
 
 
+@pytest.mark.parametrize(("end", "code"), [("", 2), ("os.kill(os.getpid(), 2)", 130)], ids=["refused", "ctrl+c"])
+def test_nor_is_it_where_there_is_nothing_to_report(tmp_path, end, code):
+    (tmp_path / "p.py").write_text(
+        f"import os, threading\nthreading.Thread(target=threading.Event().wait).start()\n{end}\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "tui.cli", "p.py", "--report"],
+        env={"PYTHONPATH": str(ROOT), "PATH": ""}, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (code, "")
+
+
 def test_ctrl_c_stops_program_and_command(tmp_path):
     (tmp_path / "p.py").write_text(
         "from glassllm import Tensor\nTensor(1.0) * 2\nimport os\nos.kill(os.getpid(), 2)\n"
