@@ -62,8 +62,8 @@ class Plot:
         self._now = self.column_of(x)
 
     def add(self, xs: Array, ys: Array, token: str, begin: float = 0.0, sign: str = "") -> None:
-        """A curve, over those before; the values of one column of dots are joined, and neighbours too. With a
-        `sign` that alone stands at each value."""
+        """A curve, over those before, its points joined by straight lines. With a `sign` that alone stands at each
+        value."""
         columns = (
             np.clip((xs - begin) / self.end * (2 * self.width - 1), 0, 2 * self.width - 1).round().astype(int)
         )
@@ -73,17 +73,31 @@ class Plot:
                 self._signs[row, self.column_of(x - begin)] = sign
                 self._tokens[row, self.column_of(x - begin)] = token
             return
-        before: tuple[int, int] | None = None
+        before: tuple[int, int] | None = None  # the last column of dots that has values, and its last dot
         for column in np.unique(columns).tolist():
             dots = [self._dot(self._scaled(float(y))) for y in ys[columns == column]]
             low, high = (int(min(max(dot, 0), 4 * self.height - 1)) for dot in (min(dots), max(dots)))
-            if before is not None and column - before[0] <= 2:
-                low, high = min(low, before[1]), max(high, before[1])
-            before = column, int(min(max(dots[-1], 0), 4 * self.height - 1))
-            for dot in range(low, high + 1):
-                cell = dot // 4, column // 2
-                self._bits[cell] |= int(DOTS[dot % 4, column % 2])
-                self._tokens[cell] = token
+            first, last = (int(min(max(dot, 0), 4 * self.height - 1)) for dot in (dots[0], dots[-1]))
+            if before is not None:
+                self._join(before, (column, first), token)
+            self._fill(column, low, high, token)
+            before = column, last
+
+    def _join(self, here: tuple[int, int], there: tuple[int, int], token: str) -> None:
+        """A straight line of dots from one point to the next."""
+        reached = here[1]
+        for column in range(here[0] + 1, there[0] + 1):
+            share = (column - here[0]) / (there[0] - here[0])
+            dot = round(here[1] + share * (there[1] - here[1]))
+            step = (dot > reached) - (dot < reached)
+            self._fill(column, min(reached + step, dot), max(reached + step, dot), token)
+            reached = dot
+
+    def _fill(self, column: int, low: int, high: int, token: str) -> None:
+        for dot in range(low, high + 1):
+            cell = dot // 4, column // 2
+            self._bits[cell] |= int(DOTS[dot % 4, column % 2])
+            self._tokens[cell] = token
 
     def write(self, x: int, y: int, words: Sequence[Span]) -> None:
         """Words over the picture; whole rows of them, one a row."""

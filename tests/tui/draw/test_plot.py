@@ -38,6 +38,17 @@ def test_a_straight_line_goes_from_corner_to_corner():
     assert {column for _, column in found} == set(range(20))
 
 
+@pytest.mark.parametrize(("first", "last"), [(1.0, 0.0), (0.0, 1.0), (0.5, 0.5), (0.0, 0.7)])
+def test_points_far_apart_are_joined_without_a_gap(first, last):
+    plot = Plot(10, 9, 100, 0, 1, PALETTE)
+    plot.add(np.array([0.0, 100.0]), np.array([first, last]), "text")
+    columns = [sorted(line for line, at in dots(drawn(plot)) if at == column) for column in range(20)]
+    assert all(columns)
+    for here, there in pairwise(columns):
+        assert min(abs(a - b) for a in here for b in there) <= 1
+    assert columns[-1][0 if last > first else -1] == round((1 - last) * 35)
+
+
 def test_a_spike_of_one_step_is_seen_however_many_steps_there_are():
     values = np.zeros(100_000)
     values[54_321] = 1.0
