@@ -13,6 +13,8 @@ from tui.keys import Key
 from tui.widgets.header import SCREENS, Header
 from tui.widgets.status import StatusRow
 
+from .trouble import refusal
+
 if TYPE_CHECKING:
     from tui.app import GlassApp
 
@@ -36,6 +38,10 @@ class Overlays(Screen[None]):
         """Make this the status line; the log keeps it."""
         self.said.append("".join(text for text, _ in said))
         self.status.say(said)
+
+    def refuse(self, why: str) -> None:
+        """Say why something can't be done."""
+        self.say(refusal(why, self.size.width))
 
     def ask(self, command: str, *args: object, count: int | None = None) -> None:
         """Run a command of the session."""
@@ -64,7 +70,7 @@ class Overlays(Screen[None]):
         here = SCREENS.index(self.header.current)
         found = next((each for each in SCREENS if each.startswith(name)), None) if name else None
         if name and found is None:
-            self.say((("✗ ", "stop"), (f"no screen is called {name}; there are {', '.join(SCREENS)}", "text")))
+            self.refuse(f"no screen is called {name}; there are {', '.join(SCREENS)}")
             return
         await cast("GlassApp", self.app).show_screen(found or SCREENS[(here + 1) % len(SCREENS)])
 
@@ -89,8 +95,7 @@ class Overlays(Screen[None]):
         self.app.action_command_palette()
 
     def action_refuse(self, why: str) -> None:
-        """Say why a line can't be done."""
-        self.say((("✗ ", "stop"), (why, "text")))
+        self.refuse(why)
 
     def action_export(self) -> None:
         from tui.dump import export
@@ -98,7 +103,7 @@ class Overlays(Screen[None]):
         try:
             paths = export(cast("GlassApp", self.app), Path.cwd())
         except OSError as error:
-            self.say((("✗ ", "stop"), (f"not exported: {error}; start in a folder you can write", "text")))
+            self.refuse(f"not exported: {error}; start in a folder you can write")
         else:
             self.say((("exported  ", "muted"), ("  ".join(path.name for path in paths), "text")))
 

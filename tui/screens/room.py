@@ -6,9 +6,9 @@ frozen values. Whatever may last runs as a job, so commands of other screens go 
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
+from time import monotonic
 from typing import Any, ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
@@ -24,19 +24,22 @@ from tui.task import Priority
 from tui.widgets.command_line import CommandLine
 from tui.widgets.footer import Footer
 from tui.widgets.header import Header
-from tui.widgets.page import Page, Panel
+from tui.widgets.page import Page
 from tui.widgets.status import StatusRow
 
 from .arrangement import Arrangement, arrange
+from .board import Board
 from .holding import holding
 from .overlays import Overlays
 from .small import small_rows
+from .trouble import is_trouble
 from .words import EVERYWHERE, Word, found
 
 MOST_COUNT = 999
-DOUBLE = 2  # clicks on one place, one soon after the other
 BUSY_AFTER = 0.15
 """Seconds after which a command that is not answered yet says so."""
+READING = 4.0
+"""Seconds for which trouble is left to be read while news of something else comes in."""
 
 
 def bound(keys: Sequence[Key]) -> list[BindingType]:
@@ -51,32 +54,6 @@ def call(key: Key) -> str:
 
 Then = Callable[[str], None]
 """What hears that a command has ended, and why it failed where it did."""
-
-
-class Board(Panel):
-    """The one page between track and rule; the room draws it, and hears where it is pointed at."""
-
-    def __init__(self, palette: Palette, room: "Room"):
-        super().__init__(palette, "bg", id="board")
-        self.room = room
-
-    def paint(self) -> None:
-        self.room.paint()
-
-    def page(self, by: int) -> None:
-        """There is only one."""
-
-    def on_click(self, event: events.Click) -> None:
-        if event.chain == DOUBLE:
-            self.room.pointed_twice(event.x, event.y)
-        else:
-            self.room.pointed(event.x, event.y)
-
-    def on_mouse_scroll_down(self) -> None:
-        self.room.wheel(1)
-
-    def on_mouse_scroll_up(self) -> None:
-        self.room.wheel(-1)
 
 
 class Room(Overlays):
@@ -114,6 +91,7 @@ class Room(Overlays):
         self._asked: Request | None = None
         self._ended: Request | None = None
         self._count = 0
+        self._read_by = 0.0  # when the trouble said last may be written over by news
         self._thens: dict[Request, Then] = {}
 
     def compose(self) -> ComposeResult:
@@ -132,10 +110,11 @@ class Room(Overlays):
 
     def do(self, line: str, then: Then | None = None) -> None:
         """Ask for a command of the table; `then` is called once it has ended."""
+        self._read_by = 0.0
         try:
             command, arguments = parse(line, self.table)
         except CommandError as error:
-            self.say((("✗ ", "stop"), (str(error), "text")))
+            self.refuse(str(error))
             return
 
         def work() -> Generator[object, None, object]:
@@ -167,6 +146,7 @@ class Room(Overlays):
         if news.value is not None:
             self.status.pend("")
             self.take(news.value)
+            self._tell(news.value, self.status.say)  # too often for the log
         else:
             total = f"/{news.total}" if news.total else ""
             self.status.pend(f"{news.text or news.job}  {news.done}{total}   esc stops")
@@ -174,11 +154,12 @@ class Room(Overlays):
     def done(self, message: JobDone) -> None:
         self._answered(message.job)
         self.take(message.result)
+        self._tell(message.result, self.say)
 
     def failed(self, message: EngineFailed) -> None:
         """A command that could not be done; before anything was seen, the reason is all there is to see."""
         self._answered(message.request, message.text or message.kind)
-        self.say((("✗ ", "stop"), (message.text or message.kind, "text")))
+        self.refuse(message.text or message.kind)
         if self.view is None:
             self.refused = message.text
             self.lay_out()
@@ -203,8 +184,18 @@ class Room(Overlays):
     def take(self, view: Any) -> None:
         """Show a newer view."""
         self.view, self.refused = view, ""
-        self.say(self.saying(view))
         self.lay_out()
+
+    def say(self, said: Said) -> None:
+        """Make this the status line; what could not be done, and why, stays long enough to be read."""
+        super().say(said)
+        self._read_by = monotonic() + READING if is_trouble(said) else 0.0
+
+    def _tell(self, view: Any, say: Callable[[Said], None]) -> None:
+        """Say how things stand, unless there is trouble still to be read that was not asked past."""
+        said = self.saying(view)
+        if is_trouble(said) or monotonic() >= self._read_by:
+            say(said)
 
     def on_screen_suspend(self) -> None:
         """What was opened from here is shown now."""

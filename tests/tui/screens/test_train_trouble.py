@@ -1,0 +1,52 @@
+"""What cannot be done while a run goes on: it says why, long enough to be read, and the run goes on."""
+
+import pytest
+
+from tests.tui.driving import press, row, send, settled, started, wait_for
+
+SETTINGS = "set steps=100000 batch_size=2 seq_len=16 warmup=2 eval_every=4"
+WORDS = "Once upon a time there was a small fox named Pip. He saw a red ball. "
+
+
+async def running(pilot):
+    """The Train screen, a long run begun."""
+    await pilot.app.show_screen("train")
+    await settled(pilot)
+    room = pilot.app.screen
+    room.do(SETTINGS)
+    await settled(pilot)
+    send(pilot, "space")
+    await wait_for(pilot, lambda: room.view.step >= 2, "the run goes on")
+    return room
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "words.txt"
+    path.write_text(WORDS * 60, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("line", ["debug 99999", "debug abc", "set lr=nan", "nonsense", "resume"])
+async def test_why_not_can_be_read_while_a_run_goes_on(sample, corpus, tmp_path, line):
+    """And what is told ten times a second does not fill the log."""
+    async with started(sample, (120, 36), corpus=corpus, folder=tmp_path) as pilot:
+        room = await running(pilot)
+        await room.entered("command", line)
+        await wait_for(pilot, lambda: row(pilot, -2).startswith(" ✗ "), "it is refused")
+        refusal, step = row(pilot, -2), room.view.step
+        await wait_for(pilot, lambda: room.view.step >= step + 10, "the run goes on")
+        assert row(pilot, -2) == refusal
+        assert not any("next in" in said for said in room.said)
+        send(pilot, "space")
+        await wait_for(pilot, lambda: room.view.state == "paused", "it is held")
+        await settled(pilot)
+        assert "paused" in row(pilot, -2)
+
+
+async def test_a_run_that_cannot_be_saved_stays_and_says_why(sample, corpus, tmp_path):
+    async with started(sample, (120, 36), corpus=corpus, folder=tmp_path / "none") as pilot:
+        room = await running(pilot)
+        await press(pilot, "x")
+        assert room.view.state == "paused"
+        assert "✗" in row(pilot, -2) and "cannot be written: No such file or directory" in row(pilot, -2)
