@@ -1,12 +1,13 @@
 """The one question before leaving: a run would be lost, so save it first, leave it, or stay."""
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual.binding import Binding
 
 from tui.draw.palette import Palette
-from tui.draw.text import Row, Span, cut, fit, segments
+from tui.draw.text import Row, Span, clean, fit, segments
 
 from .overlay import Overlay
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from .room import Room
 
 WIDEST = 60
+MOST_LINES = 4
 CHOICES = (("q", "again leaves it"), ("w", "saves first"), ("esc", "stays"))
 
 
@@ -34,9 +36,9 @@ class LeaveScreen(Overlay):
         wide = min(width - 4, WIDEST)
         keys = [Span(f"{key} ", "bright", bold=True) if part == 0 else Span(f"{word}   ", "muted")
                 for key, word in CHOICES for part in (0, 1)]  # fmt: skip
-        said = self._said._replace(text=cut(self._said.text, wide - 6))
+        said = textwrap.wrap(clean(self._said.text), wide - 6, max_lines=MOST_LINES, placeholder="…")
         bar = Span("▌  ", "stop")
-        lines = ([bar], [bar, said], [bar], [bar, *keys], [bar])
+        lines = ([bar], *([bar, self._said._replace(text=line)] for line in said), [bar], [bar, *keys], [bar])
         return [fit(segments(words, self.palette, "raised"), wide, self.palette, "raised") for words in lines]
 
     def action_save(self) -> None:

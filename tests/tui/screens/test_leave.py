@@ -1,5 +1,7 @@
 """Leaving: at once where nothing would be lost; a run that is not saved is asked about, on every screen."""
 
+import re
+
 import pytest
 
 from tests.tui.driving import press, row, send, settled, started, text, wait_for
@@ -93,6 +95,7 @@ async def test_where_it_cannot_be_saved_one_stays_and_hears_why(sample, options)
         await trained(pilot, "s q w")
         await wait_for(pilot, lambda: "not saved" in text(pilot), "it says so")
         assert is_asked(pilot)
+        assert "No such file or directory" in " ".join(re.sub("[^ -~]", " ", text(pilot)).split())
         await press(pilot, "escape")
         assert "step 1/8" in row(pilot, 0)
 
