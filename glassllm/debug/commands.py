@@ -12,26 +12,13 @@ from difflib import get_close_matches
 from typing import Any
 
 from . import gradients, selecting
+from .arguments import COUNT, Argument, ids, number, on_off, or_off, shown
 from .recording import write as recording
 from .session import Session
 from .snapshot import CommandError as CommandError
 from .snapshot import Snapshot
 
 Performance = Generator[tuple[int, int], None, Snapshot]
-
-
-@dataclass(frozen=True)
-class Argument:
-    """One argument: its name in the usage, and how its text is read. `takes_rest`: spaces belong to it."""
-
-    name: str
-    read: Callable[[str], Any]
-    is_optional: bool = False
-    takes_rest: bool = False
-
-    @property
-    def usage(self) -> str:
-        return f"[{self.name}]" if self.is_optional else self.name
 
 
 @dataclass(frozen=True)
@@ -53,41 +40,10 @@ class Command:
         return f"{self.name} {self.arguments}".strip()
 
 
-def _count(text: str) -> int:
-    if not re.fullmatch(r"\d+", text) or int(text) < 1:
-        raise CommandError(f"a count is a whole number from 1, not {text}")
-    return int(text)
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text.replace("−", "-"))
-    except ValueError:
-        raise CommandError(f"a seed is a number, not {text}") from None
-
-
-def _ids(text: str) -> list[int]:
-    words = re.split(r"[\s,]+", text.strip(" []()"))
-    if not all(re.fullmatch(r"-?\d+", word) for word in words):
-        raise CommandError(f"ids are whole numbers with spaces between, not {text}")
-    return [int(word) for word in words]
-
-
-def _targets(text: str) -> list[int] | None:
-    return None if text.strip() == "off" else _ids(text)
-
-
-def _on_off(text: str) -> bool:
-    if text not in ("on", "off"):
-        raise CommandError(f"say on or off, not {text}")
-    return text == "on"
-
-
-COUNT = Argument("COUNT", _count, is_optional=True)
 ROW = Argument("ROW", str, takes_rest=True)
 ROW_IF_ANY = Argument("ROW", str, is_optional=True, takes_rest=True)
 ROOT = Argument("ROOT", str, is_optional=True)
-SEED = Argument("SEED", _number, is_optional=True)
+SEED = Argument("SEED", number("a seed"), is_optional=True)
 PATH = Argument("PATH", str, takes_rest=True)
 
 _TABLE = (
@@ -122,11 +78,14 @@ _TABLE = (
     Command("zero-grad", (), gradients.zero_grad, "let the next traversal's leaf gradients start from nothing"),
     Command("apply", (), gradients.apply, "give the finished traversals' gradients to the model"),
     Command("text", (Argument("TEXT", str, takes_rest=True),), Session.text, "run other text"),
-    Command("ids", (Argument("IDS", _ids, takes_rest=True),), Session.ids, "run other token ids"),
+    Command("ids", (Argument("IDS", ids, takes_rest=True),), Session.ids, "run other token ids"),
     Command(
-        "targets", (Argument("IDS|off", _targets, takes_rest=True),), Session.targets, "other targets, or no loss"
+        "targets",
+        (Argument("IDS|off", or_off(ids), takes_rest=True),),
+        Session.targets,
+        "other targets, or no loss",
     ),
-    Command("no_grad", (Argument("on|off", _on_off),), Session.no_grad, "run again without or with a graph"),
+    Command("no_grad", (Argument("on|off", on_off),), Session.no_grad, "run again without or with a graph"),
     Command("rerun", (), Session.rerun, "run again"),
     Command("save", (PATH,), recording.save, "save all of this as a recording, a .npz that opens anywhere"),
     Command("save!", (PATH,), recording.save_anyway, "save it over whatever file is there"),
@@ -149,7 +108,7 @@ def _named(name: str, table: Mapping[str, Command] = COMMANDS) -> Command:
     if name not in table:
         close = get_close_matches(name, table, 2)
         remedy = f"did you mean {' or '.join(close)}?" if close else "? lists them"
-        raise CommandError(f"no command is called {name}; {remedy}")
+        raise CommandError(f"no command is called {shown(name)}; {remedy}")
     return table[name]
 
 

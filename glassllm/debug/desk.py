@@ -1,6 +1,5 @@
 """The desk: the commands of a writer and of a training run, in tables like the debugger's own."""
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -9,44 +8,11 @@ from typing import Any
 from glassllm.generation import Writer
 from glassllm.train import RunSettings, Training
 
-from .commands import COUNT, Argument, Command
+from .arguments import COUNT, Argument, number, on_off, or_off, shown, whole
+from .commands import Command
 from .snapshot import CommandError
 
 FRESH = "weights"  # what a run starts from: new, or kept
-
-
-def number(what: str) -> Callable[[str], float]:
-    """A reader of one number."""
-
-    def read(text: str) -> float:
-        try:
-            return float(text.replace("−", "-"))
-        except ValueError:
-            raise CommandError(f"{what} is a number, not {text}") from None
-
-    return read
-
-
-def whole(what: str) -> Callable[[str], int]:
-    """A reader of one whole number."""
-
-    def read(text: str) -> int:
-        if not re.fullmatch(r"\d{1,18}", text):
-            raise CommandError(f"{what} is a whole number, not {text}")
-        return int(text)
-
-    return read
-
-
-def or_off(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """The same reader, and `off` for None."""
-    return lambda text: None if text == "off" else read(text)
-
-
-def on_off(text: str) -> bool:
-    if text not in ("on", "off"):
-        raise CommandError(f"say on or off, not {text}")
-    return text == "on"
 
 
 # A writer
@@ -66,21 +32,22 @@ def each(move: Callable[[Writer], None]) -> Callable[..., Iterator[tuple[int, in
 
 def go_to_event(writer: Writer, target: str) -> None:
     """To an event of the next token: by its number, or by the end of its scope, `2.attn.softmax`."""
-    if target.isdigit():
+    if target.isdecimal():
         writer.go_to_event(int(target))
         return
     numbers = [number for number, scope in enumerate(writer.scopes(), 1) if f".{scope}".endswith(f".{target}")]
     if not numbers:
-        raise CommandError(f"no event is called {target}; give its number, or a name like 0.attn.softmax")
+        raise CommandError(f"no event is called {shown(target)}; give its number, or a name like 0.attn.softmax")
     writer.go_to_event(next((number for number in numbers if number > writer.event), numbers[0]))
 
 
 def take(writer: Writer, token: str) -> None:
     """Go on with a token, by its id or by its text."""
     known = writer.vocabulary
-    if not token.isdigit() and token not in known and f" {token}" not in known:
-        raise CommandError(f"no token is {token}; give its text or its id")
-    number = int(token) if token.isdigit() else known.index(f" {token}" if f" {token}" in known else token)
+    is_id = token.isdecimal()
+    if not is_id and token not in known and f" {token}" not in known:
+        raise CommandError(f"no token is {shown(token)}; give its text or its id")
+    number = int(token) if is_id else known.index(f" {token}" if f" {token}" in known else token)
     writer.take(number)
 
 
@@ -150,6 +117,10 @@ def resume(training: Training, path: str | None = None) -> Iterator[Any]:
     return training.resuming(None if path is None else Path(path).expanduser())
 
 
+def save(training: Training, path: str | None = None) -> Iterator[Any]:
+    return training.saving(None if path is None else Path(path).expanduser())
+
+
 def text(training: Training, path: str) -> Iterator[Any]:
     return training.reading(Path(path).expanduser())
 
@@ -164,7 +135,7 @@ def set_all(training: Training, line: str) -> None:
         elif name in READERS:
             changes[name] = READERS[name](value)
         else:
-            raise CommandError(f"{word} is no setting; {settings_line(training.settings, training.fresh)}")
+            raise CommandError(f"{shown(word)} is no setting; {settings_line(training.settings, training.fresh)}")
     training.set(**changes)
 
 
@@ -194,7 +165,12 @@ TRAINING: dict[str, Command] = {
         Command("stop", (), Training.stopping, "save the run and leave it; settings are free again"),
         Command("stop!", (), Training.leave, "leave the run without saving it"),
         Command("validate", (), Training.validating, "measure the validation loss now"),
-        Command("save", (), Training.saving, "write the model, and the run to go on with"),
+        Command(
+            "save",
+            (Argument("PATH", str, is_optional=True, takes_rest=True),),
+            save,
+            "write the model, and the run to go on with; from now on in PATH",
+        ),
         Command(
             "resume",
             (Argument("PATH", str, is_optional=True, takes_rest=True),),

@@ -53,7 +53,7 @@ class Phase:
 def block_of(scope: str) -> str:
     """`blocks.1` of `blocks.1.attn.q`: the path up to its first number; empty where there is none."""
     parts = scope.split(".")
-    numbered = next((i for i, part in enumerate(parts) if part.isdigit()), -1)
+    numbered = next((i for i, part in enumerate(parts) if part.isdecimal()), -1)
     return ".".join(parts[: numbered + 1])
 
 

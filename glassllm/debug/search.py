@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 
+from .arguments import WHOLE, shown
 from .axes import Axes
 from .numerals import shape_text
 from .places import block_of
@@ -44,14 +45,14 @@ def find_row(tape: Tape, spec: str, near: int) -> Sliced[int]:
     Of several that end so, the one in the block of row `near` is meant, else the first. Raises CommandError,
     with the closest names there are, when there is none.
     """
-    if re.fullmatch(r"#\d+", spec):
+    if re.fullmatch(f"#{WHOLE}", spec):
         return _numbered(spec, int(spec[1:]), range(len(tape.rows)))
-    if spec.isdigit():
+    if re.fullmatch(WHOLE, spec):
         return _numbered(f"node {spec}", int(spec), tape.nodes, first=1)
     found = (yield from _ending(tape, spec)) or (yield from find_rows(tape, spec))
     if not found:
         like = yield from _like(tape, spec)
-        raise CommandError(f"nothing here is called {spec}{like}")
+        raise CommandError(f"nothing here is called {shown(spec)}{like}")
     block = block_of(tape.rows.scopes[near])
     return next((row for row in found if block and block_of(tape.rows.scopes[row]) == block), found[0])
 

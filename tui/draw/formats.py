@@ -1,5 +1,6 @@
 """How single numbers are written where a person asked for another form than the usual one."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -41,6 +42,6 @@ def parse(text: str) -> Format:
     if name is None or len(rest) > (name != "hex"):
         raise ValueError(f"{text.strip()[:40]!r} is no number format; give {USAGE}")
     digits = rest[0] if rest else "4"
-    if not (digits.isascii() and digits.isdigit() and 1 <= int(digits[:3]) <= MOST_DIGITS):
+    if not (re.fullmatch("[0-9]{1,2}", digits) and 1 <= int(digits) <= MOST_DIGITS):
         raise ValueError(f"{digits[:40]!r} is no number of digits; give {USAGE}")
     return Format(name, int(digits))

@@ -62,7 +62,7 @@ def grouped(snapshot: Snapshot, states: dict[int, GradientState]) -> list[Group]
 def block_of(row: Row) -> str:
     """`blocks.1` of `blocks.1.attn.W_Q`; empty for a leaf outside the blocks."""
     parts = row.name.split(".")
-    return ".".join(parts[:2]) if len(parts) > 2 and parts[1].isdigit() else ""
+    return ".".join(parts[:2]) if len(parts) > 2 and parts[1].isdecimal() else ""
 
 
 def last_name(row: Row) -> str:

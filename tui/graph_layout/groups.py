@@ -132,14 +132,14 @@ def group_of(scope: str, has_events: bool) -> str:
     """`blocks.1` for `blocks.1.attn.q`. Without a number none, but the whole scope where there are no events."""
     segments = scope.split(".")
     for i, segment in enumerate(segments):
-        if i and segment.isdigit():
+        if i and segment.isdecimal():
             return ".".join(segments[: i + 1])
     return "" if has_events else scope
 
 
 def _numbered(group: str) -> tuple[str, int]:
     stem, _, number = group.rpartition(".")
-    return (stem, int(number)) if stem and number.isdigit() else (group, -1)
+    return (stem, int(number)) if stem and number.isdecimal() else (group, -1)
 
 
 class _Assembly:

@@ -264,9 +264,9 @@ class Actions(Overlays):
             with path.open("x", encoding="utf-8") as file:
                 file.write(f"{self.tensor.copied()}\n")
         except FileExistsError:
-            self.say((("✗ ", "stop"), (f"{name} is there already; name another file", "text")))
+            self.refuse(f"{name} is there already; name another file")
         except OSError as error:
-            self.say((("✗ ", "stop"), (f"{name}: {error.strerror or error}; name another file", "text")))
+            self.refuse(f"{name}: {error.strerror or error}; name another file")
         else:
             self.say((("copied to ", "muted"), (name, "text")))
 
@@ -276,7 +276,7 @@ class Actions(Overlays):
             try:
                 self.tensor.set_format(parse(text))
             except ValueError as error:
-                self.say((("✗ ", "stop"), (str(error), "text")))
+                self.refuse(str(error))
                 return
             self.frame()
         self.say((("cells as ", "muted"), (str(self.tensor.state.format), "bright"), (f"   of {USAGE}", "muted")))

@@ -5,8 +5,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from glassllm.debug.arguments import whole
 from glassllm.debug.desk import TRAINING, settings_line
-from glassllm.debug.snapshot import Said
+from glassllm.debug.snapshot import CommandError, Said
 from glassllm.train import Trained
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span
@@ -95,9 +96,9 @@ class TrainScreen(Room):
         return any(each.name in ("train run", "train step") for each in self._alive())
 
     def _alive(self) -> list[Request]:
-        """What is being worked on, or waits for its turn."""
+        """What is being worked on, or waits for its turn; what has been answered does neither any more."""
         activity = self.engine.activity
-        return [each for each in (activity.running, *activity.waiting) if each is not None]
+        return [each for each in (activity.running, *activity.waiting) if each not in (None, self._ended)]
 
     def action_leave(self) -> None:
         """Stop what goes on: a step that is taken again, the run, or else what was asked for last."""
@@ -159,10 +160,12 @@ class TrainScreen(Room):
 
     def action_debug(self, words: str = "") -> None:
         """Open a step by its number, from 1; without one the last."""
-        if words and not words.isdigit():
-            self.say((("✗ ", "stop"), (f"a step is a whole number, not {words}", "text")))
+        try:
+            number = whole("a step")(words) if words else None
+        except CommandError as error:
+            self.refuse(str(error))
         else:
-            self._take_again(int(words) if words else None)
+            self._take_again(number)
 
     def _take_again(self, number: int | None = None, group: str = "") -> None:
         """Take a step again, and open it; what is being taken again now is left."""

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-MOST_SHOWN = 40  # characters of what is refused
+from glassllm.debug.arguments import shown
+
 ALIASES = {"q": "quit", "w": "export"}
 
 
@@ -21,8 +22,7 @@ class Word(NamedTuple):
         return f"refuse({self._why_not(rest)!r})" if rest else f"{self.name}()"
 
     def _why_not(self, rest: str) -> str:
-        shown = rest if len(rest) <= MOST_SHOWN else f"{rest[: MOST_SHOWN - 1]}…"
-        return f"{self.name} takes nothing behind it, not {shown!r}"
+        return f"{self.name} takes nothing behind it, not {shown(rest)!r}"
 
 
 def _table(*words: Word) -> dict[str, Word]:

@@ -127,7 +127,7 @@ class TensorPanel(Panel):
     def go_to(self, text: str) -> Said:
         """Go to coordinates as typed, `8,7` or `1 8 7`: the last axes are meant. Says where, or why not."""
         shape = self._snapshot.focus.value.shape if self._snapshot else ()
-        if not re.fullmatch(r"[\s\[\]()]*-?\d+([\s,]+-?\d+)*[\s\[\]()]*", text):
+        if not re.fullmatch(r"[\s\[\]()]*-?\d{1,18}([\s,]+-?\d{1,18})*[\s\[\]()]*", text):
             return (("✗ ", "stop"), ("expected whole numbers such as 8,7", "text"))
         given = [int(number) for number in re.findall(r"-?\d+", text)]
         if len(given) > len(shape):

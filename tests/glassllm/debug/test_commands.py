@@ -59,12 +59,21 @@ def test_every_command_is_described(command):
     assert command.usage.startswith(command.name)
 
 
+MANY = "9" * 5000  # digits, more than Python makes a number of
 BAD = [
     ("", "give a command"),
     ("nxt", "did you mean next"),
     ("zzzzz", "lists them"),
+    ("z" * 5000, "lists them"),
     ("next many", "whole number"),
     ("next 0", "from 1"),
+    ("next " + MANY, "whole number from 1, not 9+…$"),
+    (MANY + " next", "whole number from 1"),
+    ("next ²", "whole number"),
+    ("select " + MANY, "nothing here is called"),
+    ("select #" + MANY, "nothing here is called"),
+    ("select ²", "nothing here is called"),
+    ("ids 1 " + MANY, "whole numbers"),
     ("next -1", "whole number"),
     ("next 1 2", r"the command is next \[COUNT\]"),
     ("select", "the command is select ROW"),
@@ -87,7 +96,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("line", "words"), BAD, ids=[line or "nothing" for line, _ in BAD])
+@pytest.mark.parametrize(("line", "words"), BAD, ids=[line[:20] or "nothing" for line, _ in BAD])
 def test_bad_commands_say_what_to_do(spoken, line, words):
     before = spoken.position
     with pytest.raises(CommandError, match=words) as caught:

@@ -109,6 +109,9 @@ async def test_settings_change_live_and_what_each_filter_cuts_is_named(sample):
         (":top-k 0", "top_k must be at least 1"),
         (":nonsense", "no command is called nonsense"),
         (":take xyzzy", "no token is xyzzy"),
+        (":take ²", "no token is ²"),
+        (":event-at ²", "no event is called ²"),
+        (":next " + "9" * 5000, "a count is a whole number from 1, not 999"),
         (":screen nowhere", "no screen is called nowhere"),
     ],
 )

@@ -63,6 +63,7 @@ COORDINATES = [
     ("3 4", (2, 3, 4), "cell [2,3,4]"),
     ("1,2,3,4", (2, 3, 4), "✗ 4×12×12 has 3 axes, not 4"),
     ("fox", (2, 3, 4), "✗ expected whole numbers such as 8,7"),
+    ("9" * 5000, (2, 3, 4), "✗ expected whole numbers such as 8,7"),
     ("[3,-1,0]", (3, 11, 0), "cell [3,11,0]"),
 ]
 

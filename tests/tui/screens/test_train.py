@@ -6,6 +6,7 @@ import pytest
 from glassllm import GlassLM
 from glassllm.train import RunSettings, Trainer, read_corpus
 from tests.tui.driving import press, row, send, settled, started, text, wait_for
+from tui.engine import Activity, Engine
 from tui.task import Priority
 
 SETTINGS = "steps=8 batch_size=2 seq_len=16 warmup=2 eval_every=4"
@@ -74,6 +75,18 @@ async def test_a_run_from_beginning_to_end(sample, corpus, tmp_path, size):
         assert (tmp_path / "tiny-trained.npz").exists()
         found, expected = await weights(pilot), alone(sample, corpus)
         assert all(np.array_equal(found[name], expected[name]) for name in expected)
+
+
+async def test_a_step_that_was_answered_is_in_no_ones_way(sample, corpus, tmp_path, monkeypatch):
+    """The engine tells of it a moment longer."""
+    async with started(sample, (120, 36), **options(corpus, tmp_path)) as pilot:
+        room = await opened(pilot)
+        await press(pilot, "s")
+        with monkeypatch.context() as patch:
+            patch.setattr(Engine, "activity", property(lambda _: Activity(running=room._ended)))
+            room.action_run_or_hold()
+        await settled(pilot)
+        assert room.view.state == "done"
 
 
 async def test_generating_and_debugging_in_between_changes_no_bit(sample, corpus, tmp_path):

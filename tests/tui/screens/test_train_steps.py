@@ -91,6 +91,8 @@ async def test_an_older_step_is_taken_again_and_opened(sample, options):
         ("debug 9", "no step 9"),
         ("debug 0", "no step 0"),
         ("debug x", "whole number"),
+        ("debug ²", "whole number"),
+        ("debug " + "9" * 5000, "whole number"),
         ("debug -1", "whole number"),
     ],
 )
