@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from glassllm.checkpoint import CheckpointError
+
 from .autosave import Autosave
 from .batches import EVALUATION_BATCHES
 from .history import History
@@ -25,6 +27,7 @@ class Course:
         """`file` is the model's, NAME.npz; the run is saved beside it."""
         self.trainer = trainer
         self.file = file
+        self._clock = clock
         self.autosave = Autosave(state_path(file), clock=clock)
         self.history = History(trainer, self.autosave)
         self.began = trainer.step
@@ -103,6 +106,19 @@ class Course:
         yield from self._writing_run()
         yield from model
         self.checkpoint = step
+
+    def moving(self, file: Path) -> Iterator[Progress | None]:
+        """`saving`, from now on in another place. CheckpointError where that fails; then it stays where it was."""
+        before = self.file, self.autosave
+        self._save_in(file, Autosave(state_path(file), clock=self._clock))
+        try:
+            yield from self.saving()
+        except CheckpointError:
+            self._save_in(*before)
+            raise
+
+    def _save_in(self, file: Path, autosave: Autosave) -> None:
+        self.file, self.autosave, self.history.file = file, autosave, autosave
 
     def _writing_run(self) -> Iterator[Progress]:
         yield from self.autosave.saving(self.trainer.state())

@@ -19,7 +19,10 @@ Rerun = Generator[tuple[int, int, str], None, LastStep]
 
 
 class History:
-    """The past of one run, from where its trainer stands now. `stride`: the steps from one state to the next."""
+    """The past of one run, from where its trainer stands now.
+
+    `stride`: the steps from one state to the next; `file`: where the run is saved.
+    """
 
     def __init__(self, trainer: Trainer, file: Autosave, most: int = MOST, most_bytes: int = MOST_BYTES) -> None:
         """`file` holds one more state of the run, once it was written."""
@@ -27,7 +30,7 @@ class History:
         self.first = trainer.step
         self.stride = 1
         self._trainer = trainer
-        self._file = file
+        self.file = file
         self._most = max(min(most, most_bytes // each), 1)
         self._states = {trainer.step: trainer.bare()}
         self._near: TrainingState | None = None  # the one before the step that was taken again last
@@ -83,11 +86,11 @@ class History:
         """The newest state known with at most so many steps done."""
         known = list(self._states.values()) + ([] if self._near is None else [self._near])
         kept = max((state for state in known if state.run.step <= step), key=lambda state: state.run.step)
-        saved = self._file.saved
+        saved = self.file.saved
         if saved is None or not kept.run.step < saved <= step:
             return kept
         try:
-            state = load_state(self._file.path)
+            state = load_state(self.file.path)
         except CheckpointError:
             return kept
         return state if _are_of_one_run(state, kept) and state.run.step == saved else kept

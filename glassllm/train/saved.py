@@ -7,6 +7,7 @@ from pathlib import Path
 
 from glassllm.checkpoint import CheckpointError
 from glassllm.config import Config
+from glassllm.files import shown
 
 from .state import Run, load_run, state_path
 
@@ -19,6 +20,20 @@ def free_file(folder: Path, name: str) -> Path:
         if not path.exists() and not state_path(path).exists():
             return path
         number += 1
+
+
+def place_for(path: Path, name: str) -> Path:
+    """The model's file where a person wants a run: NAME.npz, or of this name in a folder.
+
+    ValueError where something is there already.
+    """
+    if path.is_dir():
+        return free_file(path, name)
+    file = model_file(state_path(path))
+    for taken in (file, state_path(file)):
+        if taken.exists():
+            raise ValueError(f"{shown(taken)} is there already; choose another name")
+    return file
 
 
 def model_file(run: Path) -> Path:

@@ -20,7 +20,7 @@ from .course import Course, Progress
 from .history import Rerun
 from .pace import Pace
 from .report import LastStep
-from .saved import free_file, model_file, unfinished
+from .saved import free_file, model_file, place_for, unfinished
 from .settings import RunSettings
 from .state import TrainingState, load_state, state_path
 from .trained import State, Trained
@@ -188,11 +188,17 @@ class Training:
         self.hold()
         self._leave()
 
-    def saving(self) -> Iterator[Progress | None]:
-        """Write the model, and the run so that it can be gone on with. CheckpointError where that fails."""
+    def saving(self, path: Path | None = None) -> Iterator[Progress | None]:
+        """Write the model, and the run so that it can be gone on with. CheckpointError where that fails.
+
+        `path`: from now on there, under this name or in this folder. ValueError where something is there already.
+        """
         if self.course is None:
             raise ValueError("there is no run to save yet; space begins one")
-        yield from self.course.saving()
+        if path is None:
+            yield from self.course.saving()
+        else:
+            yield from self.course.moving(place_for(path, self._name))
 
     def validating(self) -> Iterator[Progress | None]:
         """Measure the validation loss of the weights as they are; the run is not changed by it.
@@ -272,7 +278,7 @@ class Training:
             seconds_left=pace.seconds_left(settings.steps - trainer.step),
             fault=trainer.fault,
             saved=autosave.saved,
-            saving_fault="" if autosave.fault is None else str(autosave.fault),
+            saving_fault="" if autosave.fault is None else autosave.fault.fault,
             checkpoint=course.checkpoint,
             sample=course.sample,
             resumed=course.began or None,

@@ -83,7 +83,11 @@ def test_a_run_that_is_stopped_is_saved_first(training, tmp_path):
     finish(training.running(2))
     before = weights(training.trainer)
     finish(training.stopping())
-    assert (training.state, training.view().resumable, training.view().resumable_step) == ("not begun", file.name, 2)
+    assert (training.state, training.view().resumable, training.view().resumable_step) == (
+        "not begun",
+        file.name,
+        2,
+    )
     finish(training.resuming())
     assert all(np.array_equal(array, before[name]) for name, array in weights(training.trainer).items())
     written = file.stat().st_mtime_ns
@@ -96,11 +100,44 @@ def test_a_run_that_is_stopped_is_saved_first(training, tmp_path):
 def test_a_run_that_cannot_be_saved_is_not_left_unless_told_so(training, tmp_path):
     finish(training.running(2))
     (tmp_path / "small.train.npz").mkdir()
-    with pytest.raises(CheckpointError, match="small.train.npz"):
+    with pytest.raises(CheckpointError, match=r"small\.train\.npz"):
         finish(training.stopping())
     assert (training.state, training.view().step) == ("paused", 2)
     training.leave()
     assert training.state == "not begun"
+
+
+@pytest.mark.parametrize("wanted", ["other/mine", "other/mine.npz", "other/mine.train.npz", "other"])
+def test_a_run_that_cannot_be_saved_is_saved_elsewhere_from_now_on(training, tmp_path, wanted):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "small.train.npz").mkdir()
+    finish(training.running(2))
+    with pytest.raises(CheckpointError):
+        finish(training.saving())
+    assert "cannot be written" in training.view().saving_fault
+    finish(training.saving(tmp_path / wanted))
+    name = "small" if wanted == "other" else "mine"
+    assert sorted(path.name for path in (tmp_path / "other").iterdir()) == [f"{name}.npz", f"{name}.train.npz"]
+    assert (training.view().saving_fault, training.view().saved_in, training.view().saved) == (
+        "",
+        f"{name}.npz",
+        2,
+    )
+    finish(training.running(1))
+    finish(training.saving())
+    assert load_state(tmp_path / "other" / f"{name}.train.npz").run.step == 3
+
+
+def test_a_run_moves_to_no_place_that_is_taken_or_bad(training, tmp_path):
+    finish(training.running(2))
+    finish(training.saving())
+    before = (tmp_path / "small.npz").read_bytes()
+    with pytest.raises(ValueError, match=r"small\.npz is there already; choose another name"):
+        finish(training.saving(tmp_path / "small.npz"))
+    with pytest.raises(CheckpointError, match=r"none/x\.train\.npz: cannot be written"):
+        finish(training.saving(tmp_path / "none" / "x"))
+    assert (training.view().saved_in, training.view().saved, training.view().saving_fault) == ("small.npz", 2, "")
+    assert (tmp_path / "small.npz").read_bytes() == before
 
 
 def test_from_kept_weights_it_starts_where_the_model_is(training):

@@ -50,3 +50,9 @@ async def test_a_run_that_cannot_be_saved_stays_and_says_why(sample, corpus, tmp
         await press(pilot, "x")
         assert room.view.state == "paused"
         assert "✗" in row(pilot, -2) and "cannot be written: No such file or directory" in row(pilot, -2)
+        await press(pilot, "s")
+        assert "paused  not saved: No such file or directory; :save PATH saves it elsewhere" in row(pilot, -2)
+        room.do(f"save {tmp_path / 'kept'}")
+        await settled(pilot)
+        assert not room.unsaved and (tmp_path / "kept.train.npz").exists() and (tmp_path / "kept.npz").exists()
+        assert "not saved" not in row(pilot, -2)

@@ -8,6 +8,7 @@ from tui.draw.palette import Palette
 from tui.draw.pane import Pane
 from tui.draw.text import ELLIPSIS, Span, Words, clean, cut
 
+from .status import reason
 from .tabs import title
 
 MILLION = 1_000_000
@@ -90,7 +91,7 @@ def amount(n: int) -> str:
 def saved(view: Trained, width: int) -> list[Span]:
     """Which step is kept, in which file."""
     if view.saving_fault:
-        return [Span("not saved ", "stop"), Span(view.saving_fault, "muted")]
+        return [Span("not saved  ", "stop"), Span(reason(view.saving_fault), "muted")]
     if view.checkpoint is not None:
         best = ", best" if view.is_best_kept else ""
         return [

@@ -11,7 +11,20 @@ def said(view: Trained) -> Said:
     if view.resumable:
         return resumable_said(view)
     mark = "▶ " if view.state == "training" else "‖ "
+    if view.saving_fault:
+        return unsaved_said(view, mark)
     return ((mark, "fwd"), (view.state, "bright"), (f"  {ahead(view)}", "muted"))
+
+
+def unsaved_said(view: Trained, mark: str) -> Said:
+    """That the run goes on though no file holds it, and what helps."""
+    return ((mark, "fwd"), (view.state, "bright"), ("  not saved: ", "stop"), (reason(view.saving_fault), "text"),
+            ("; ", "muted"), (":save PATH", "bright"), (" saves it elsewhere", "muted"))  # fmt: skip
+
+
+def reason(fault: str) -> str:
+    """`No space left on device` of `cannot be written: No space left on device`"""
+    return fault.removeprefix("cannot be written: ")
 
 
 def ahead(view: Trained) -> str:
