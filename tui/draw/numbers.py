@@ -161,6 +161,13 @@ def share(part: float) -> str:
     return with_minus(f"{100 * part:.0f}%")
 
 
+def clock(seconds: float) -> str:
+    """`0:07`, `3:20`, `1:02:09`"""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
 def dtype(name: Any) -> str:
     """`f32` for float32."""
     kind = np.dtype(name)

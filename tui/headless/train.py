@@ -226,15 +226,8 @@ def progress(report: StepReport, trainer: Trainer, pace: Pace) -> str:
     if (rate := pace.tokens_per_second) is not None:
         words.append(f"{numbers.count(round(rate))} tokens/s")
     if (left := pace.seconds_left(steps - done)) is not None:
-        words.append(f"{clock(left)} left")
+        words.append(f"{numbers.clock(left)} left")
     return "  ".join(words)
-
-
-def clock(seconds: float) -> str:
-    """`0:07`, `3:20`, `1:02:09`"""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 # Ending

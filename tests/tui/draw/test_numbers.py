@@ -66,6 +66,13 @@ def test_a_column_of_statistics_has_as_many_digits_everywhere():
     assert [numbers.stat(x) for x in (0.25, 0.2504)] == [".25", ".250"]
 
 
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0, "0:00"), (7.4, "0:07"), (59.6, "1:00"), (200, "3:20"), (3729, "1:02:09")]
+)
+def test_a_clock(seconds, said):
+    assert numbers.clock(seconds) == said
+
+
 @given(finite)
 def test_a_stat_is_close_short_and_keeps_its_sign(x):
     text = numbers.stat(x)

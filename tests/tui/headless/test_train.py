@@ -15,7 +15,7 @@ import pytest
 from glassllm import Config, GlassLM, Tokenizer
 from glassllm.train import Autosave, Trainer, load_state
 from tui import cli
-from tui.headless.train import ENDING, clock
+from tui.headless.train import ENDING
 
 QUICK = ["--text", "text.txt", "--batch", "2", "--seq", "8", "--lr", "0.01", "--eval-every", "3"]
 
@@ -78,11 +78,6 @@ def test_defaults_fit_the_model_and_the_steps(capsys):
     train(capsys, "model.npz", "--text", "text.txt", "--steps", "3")
     settings = load_state("model-trained.train.npz").run.settings
     assert (settings.seq_len, settings.warmup, settings.batch_size) == (16, 0, 16)
-
-
-@pytest.mark.parametrize(("seconds", "words"), [(0, "0:00"), (7.4, "0:07"), (200, "3:20"), (3729, "1:02:09")])
-def test_what_is_left_of_the_time(seconds, words):
-    assert clock(seconds) == words
 
 
 def test_characters_the_model_lacks_are_counted_and_a_short_text_is_said(capsys, folder):

@@ -32,14 +32,7 @@ def left_words(view: Trained) -> str:
         return "all steps taken"
     if view.seconds_left is None:
         return f"{numbers.count(view.settings.steps - view.step)} steps to go"
-    return f"{clock(view.seconds_left)} left"
-
-
-def clock(seconds: float) -> str:
-    """`0:07`, `3:20`, `1:02:09`"""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    return f"{numbers.clock(view.seconds_left)} left"
 
 
 def facts(view: Trained, width: int) -> list[list[Span]]:

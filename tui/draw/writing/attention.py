@@ -8,21 +8,19 @@ from glassllm.generation import Written
 from tui.draw import numbers
 from tui.draw.cells import levels, shaded_rows, tinted_rows
 from tui.draw.heatmap import dotted_rows
-from tui.draw.leaf_list import spaced
 from tui.draw.numbers import Array
 from tui.draw.palette import Palette
 from tui.draw.pane import Pane
 from tui.draw.scale import Scale, encode, scale_of
-from tui.draw.text import Row, Span, clean, cut
+from tui.draw.text import Row, Span
 
+from .axis import CELL, STAGGER, name_columns, names
 from .choice import Choice, layer_and_head
 from .spots import Sketch
 from .words import nats
 
 LEFT, RIGHT = 12, 8  # columns for the names of the heads, for their entropy
-CELL = 2
 WIDE = 80  # columns with room for more than the most needed
-STAGGER = 3  # rows over which the tokens' names are spread
 
 
 def attention_pane(view: Written, choice: Choice, width: int, height: int, palette: Palette) -> Sketch:
@@ -33,9 +31,9 @@ def attention_pane(view: Written, choice: Choice, width: int, height: int, palet
                [Span("each row sums to 1" if width >= WIDE else "", "muted")])  # fmt: skip
     if view.attention is None or height < 4:
         return pane
-    names = STAGGER if height >= 10 else 0
+    below = STAGGER if height >= 10 else 0  # rows for the names
     rows = view.attention.reshape(layers * each, -1)
-    first, last = window(len(rows), choice.head % len(rows), height - 2 - names)
+    first, last = window(len(rows), choice.head % len(rows), height - 2 - below)
     shown = rows[first:last, -columns(width) :]
     known = rows[: view.looked * each]
     limit = scale_of_all(rows).limit
@@ -54,8 +52,8 @@ def attention_pane(view: Written, choice: Choice, width: int, height: int, palet
         entropy = nats(entropy_of(rows[number]), 1) if number < len(known) else ""
         pane.words_right(width - 1, 2 + y, [Span(f"{mark} ", "fwd"), Span(f"{entropy:>4}", tone)])
         pane.spot(0, 2 + y, width, "head", number)
-    if names:
-        label_tokens(pane, view, shown.shape[1], 2 + last - first)
+    if below:
+        name_columns(pane, names(view, shown.shape[1]), LEFT, 2 + last - first, "text")
     return pane
 
 
@@ -109,16 +107,6 @@ def map_rows(shown: Array, of: Array, palette: Palette) -> list[Row]:
 
 def scale_of_all(weights: Array) -> Scale:
     return replace(scale_of(weights), kind="sequential")
-
-
-def label_tokens(pane: Pane, view: Written, count: int, top: int) -> None:
-    """The tokens' names under their columns, each on one of three rows so that it has six cells."""
-    tokens = view.tokens[-count:]
-    for i, token in enumerate(tokens):
-        text = cut(clean(spaced(token).removeprefix("·")), STAGGER * CELL - 1)
-        x = LEFT + i * CELL
-        if x + len(text) < pane.width:
-            pane.words(x, top + i % STAGGER, [Span(text, "text" if i == len(tokens) - 1 else "faint")])
 
 
 def entropy_of(row: Array) -> float:

@@ -9,7 +9,8 @@ from .choice import Choice, marked, name
 from .spots import Sketch
 from .words import nats
 
-EIGHTHS = " ▏▎▍▌▋▊▉█"
+PARTS = " ▏▎▍▌▋▊▉█"
+"""A cell filled from the left, by eighths."""
 WIDE = 50  # columns from which both probabilities and their sum are shown
 
 
@@ -116,17 +117,17 @@ def candidate_row(
     share = candidate.probs[1] if is_out else candidate.probs[-1]
     assert view.candidates is not None
     top = float(view.candidates.probs.max())
-    bar = Span(amount(min(share / top, 1.0), room), "line" if is_out else "pos", bg=bg)
-    return segments([*spans, Span(" ", bg=bg), bar, *ends], palette)
+    filled = Span(bar(min(share / top, 1.0), room), "line" if is_out else "pos", bg=bg)
+    return segments([*spans, Span(" ", bg=bg), filled, *ends], palette)
 
 
-def amount(share: float, width: int) -> str:
-    """A bar to an eighth of a cell in `width` cells; something shows for the least probability drawn as text."""
+def bar(share: float, width: int) -> str:
+    """So much of `width` cells, to an eighth of one; what is shown as a number shows here too."""
     eighths = min(round(share * width * 8), width * 8)
     if share > 0.001:
         eighths = max(eighths, 1)
     full, part = divmod(eighths, 8)
-    return ("█" * full + (EIGHTHS[part] if part else "")).ljust(max(width, 0))[: max(width, 0)]
+    return ("█" * full + (PARTS[part] if part else "")).ljust(max(width, 0))[: max(width, 0)]
 
 
 def cut_row(found: Candidates, stage: str | None, width: int, palette: Palette) -> Row:

@@ -12,14 +12,13 @@ from tui.draw.plane import Plane
 from tui.draw.scale import scale_of
 from tui.draw.text import Span, cut, pad
 
+from .axis import CELL, STAGGER, name_columns
 from .choice import Choice
 from .plane import Part, axes_words, part_of
 from .seen import seen_words
 from .spots import Sketch
 
-STAGGER = 3  # rows over which the keys' names are spread
-NAMED_FROM = 8  # rows from which they are
-CELL = 2
+NAMED_FROM = 8  # rows from which keys are named
 LABEL = 6
 STEP, NAMED = 6, 14  # columns of a number, of one with its name
 WIDE = 50  # columns with room for more than the most needed
@@ -111,7 +110,7 @@ def draw_map(pane: Sketch, part: Part, moment: Moment, top: int, room: int) -> i
     name_rows(pane, part, fit, top)
     if not has_names or fit.size != "medium":
         return top + fit.lines
-    name_keys(pane, part, left, top + fit.lines)
+    name_columns(pane, part.keys, left, top + fit.lines)
     return top + fit.lines + STAGGER
 
 
@@ -121,14 +120,6 @@ def name_rows(pane: Sketch, part: Part, fit: Fit, top: int) -> None:
         is_chosen = part.chosen is not None and at <= part.chosen < at + fit.pool[0] * fit.per_line
         label = pad(cut(part.rows[at], LABEL), LABEL, "right")
         pane.words(1, top + fit.line(row), [Span(label, "bright" if is_chosen else "muted", bold=is_chosen)])
-
-
-def name_keys(pane: Sketch, part: Part, left: int, top: int) -> None:
-    """Each under its column, on one of so many rows that there is room for it."""
-    for i, name in enumerate(part.keys):
-        text, x = cut(name, STAGGER * CELL - 1), left + i * CELL
-        if x + len(text) < pane.width:
-            pane.words(x, top + i % STAGGER, [Span(text, "faint")])
 
 
 def shown_words(plane: Plane, fit: Fit) -> str:

@@ -6,7 +6,7 @@ from tui.draw.palette import Palette
 from tui.draw.text import Span, cut, pad
 
 from .attention import window
-from .candidates import amount
+from .candidates import bar
 from .choice import Choice, marked, name
 from .spots import Sketch
 from .words import nats
@@ -49,6 +49,6 @@ def draw_layer(pane: Sketch, view: Written, lens: Lens, i: int, y: int, token: i
         Span(f"{cut(lens.names[i], 9):<10}", "fwd" if is_now else "muted", bold=is_now),
         Span(pad(cut(name(view, best), 11), 12), "fwd" if is_it else "text", bold=is_it),
         Span(f"{numbers.stat(p, 3):>6} "),
-        Span(amount(p, room) if is_wide and room > 3 else "", "pos"),
+        Span(bar(p, room) if is_wide and room > 3 else "", "pos"),
     ])  # fmt: skip
     pane.words_right(pane.width - 1, y, [Span(ends, "text" if is_it else "muted")])

@@ -6,11 +6,10 @@ import numpy as np
 
 from glassllm.generation import Moment, Written
 from tui.draw import numbers
-from tui.draw.leaf_list import spaced
 from tui.draw.numbers import Array
 from tui.draw.plane import Plane
-from tui.draw.text import clean
 
+from .axis import names
 from .choice import Choice, head_in_layer
 
 WRAPS = (32, 16, 8)  # columns into which a vector is broken, where it fits so
@@ -61,11 +60,6 @@ def part_of(view: Written, choice: Choice, moment: Moment, width: int) -> Part:
     made = wrapped(value.reshape(-1), width)
     starts = tuple(str(i * made.wrap) for i in range(len(made.values)))
     return Part(made, starts, (), None, f"all {numbers.count(value.size)}")
-
-
-def names(view: Written, count: int) -> tuple[str, ...]:
-    """The newest tokens of the text, as they are named at an axis."""
-    return tuple(clean(spaced(token)).removeprefix("·") or "·" for token in view.tokens[-count:])
 
 
 def flat(values: Array) -> Plane:

@@ -9,8 +9,8 @@ from tui.draw import numbers
 from tui.draw.numbers import Array
 from tui.draw.text import Span
 
+from .axis import names
 from .choice import Choice, head_in_layer, name
-from .plane import names
 from .words import fact, fitting, nats
 
 MOST = 3

@@ -6,6 +6,8 @@ from tui.draw.event_row import event_row, last_of_each, per_cell
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, text_row
 
+from .words import fact
+
 LEAST = 6  # cells for the text's own progress beside a token's events
 
 
@@ -44,18 +46,14 @@ def facts(view: Written, width: int) -> list[list[Span]]:
     if view.event:
         said.append([Span("event ", "muted"), Span(str(view.event), "bright", bold=True), Span(f"/{view.events}")])
     if view.seconds:
-        said.append(pair("", f"{rate(1 / view.seconds)} tok/s"))
-    said.append(pair("seed", str(view.seed)))
+        said.append([Span(f"{rate(1 / view.seconds)} tok/s")])
+    said.append(fact("seed", str(view.seed), ""))
     seen = len(view.tokens) - view.unseen
-    said.append(pair("context", f"{seen}/{view.max_len}"))
+    said.append(fact("context", f"{seen}/{view.max_len}", ""))
     if width >= 120:
-        said += [pair("KV cache", "past the window" if view.unseen else "on"), [Span("no grad", "muted")]]
+        said += [fact("KV cache", "past the window" if view.unseen else "on", ""), [Span("no grad", "muted")]]
     return said
 
 
 def rate(x: float) -> str:
     return numbers.count(round(x)) if x >= 1000 else numbers.stat(x)
-
-
-def pair(label: str, value: str) -> list[Span]:
-    return [Span(f"{label} " if label else "", "muted"), Span(value)]

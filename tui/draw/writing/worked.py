@@ -8,8 +8,8 @@ from glassllm.generation import Moment, Written
 from tui.draw.numbers import Array, cell, count, shape, unsigned
 from tui.draw.text import Span, Words
 
+from .axis import names
 from .choice import Choice, head_in_layer
-from .plane import names
 
 
 def worked(view: Written, choice: Choice, moment: Moment) -> Words:

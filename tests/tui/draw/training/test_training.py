@@ -112,11 +112,6 @@ def test_a_trend_rises_where_values_rise():
     assert trend_text([1e-3] * 5, 3) == "▁▁▁"
 
 
-@pytest.mark.parametrize(("seconds", "said"), [(7, "0:07"), (200, "3:20"), (3729, "1:02:09")])
-def test_a_clock(seconds, said):
-    assert timeline.clock(seconds) == said
-
-
 @pytest.mark.parametrize("size", [(160, 37), (120, 28), (80, 18), (60, 14)])
 def test_what_is_pointed_at_is_what_is_drawn_there(views, size):
     """Every group's row marks that group, every name of a pane shows it, wherever they stand."""

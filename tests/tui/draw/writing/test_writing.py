@@ -9,7 +9,7 @@ from tui.draw.palette import Palette
 from tui.draw.text import row_width
 from tui.draw.writing import page, timeline
 from tui.draw.writing.attention import entropy_of, window
-from tui.draw.writing.candidates import amount, cut_words
+from tui.draw.writing.candidates import bar, cut_words
 from tui.draw.writing.choice import Choice, marked
 from tui.draw.writing.rule import rule
 
@@ -107,7 +107,7 @@ def test_logits_that_are_not_finite_are_said_and_nothing_fails():
     ("share", "expected"), [(0, "    "), (1, "████"), (0.5, "██  "), (1 / 32, "▏   "), (0.002, "▏   ")]
 )
 def test_a_bar_is_as_long_as_its_share(share, expected):
-    assert amount(share, 4) == expected
+    assert bar(share, 4) == expected
 
 
 def test_rows_in_sight_hold_the_chosen_one():
