@@ -6,13 +6,12 @@ import re
 import signal
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 
 from glassllm import Config, GlassLM, Tokenizer
+from tests.tui.fake_app import FakeApp
 from tui import cli
-from tui.engine import Activity
 
 
 @pytest.fixture(autouse=True)
@@ -175,22 +174,6 @@ def test_a_failure_of_ours_is_not_passed_off_as_the_file_s(monkeypatch):
 
 
 # The screen
-
-
-class FakeApp:
-    """Stands for the screen: remembers how it was opened."""
-
-    made: list["FakeApp"] = []
-
-    def __init__(self, path, text=None, ids=None, *, settings, faults, log_file, arguments, root):
-        self.given = (path.name, text, ids, settings.theme)
-        self.settings, self.faults, self.log_file = settings, faults, log_file
-        self.refusal, self.return_code = "", 0
-        self.engine = SimpleNamespace(activity=Activity())
-        FakeApp.made.append(self)
-
-    def run(self, mouse):
-        self.mouse = mouse
 
 
 @pytest.fixture

@@ -7,21 +7,9 @@ from pathlib import Path
 import pytest
 
 from glassllm import Config, GlassLM
+from tests.tui.fake_app import FakeApp
 from tui import cli, log, terminal
 from tui.draw.formats import Format
-
-
-class FakeApp:
-    """Stands for the screen: remembers how it was opened."""
-
-    made: list["FakeApp"] = []
-
-    def __init__(self, path, text=None, ids=None, **given):
-        self.__dict__.update(given, refusal="", return_code=0)
-        FakeApp.made.append(self)
-
-    def run(self, mouse):
-        self.mouse = mouse
 
 
 @pytest.fixture(autouse=True)
