@@ -137,9 +137,12 @@ class GlassApp(App[None]):
 
     def on_mount(self) -> None:
         if self._endings is not None:
-            self._endings.hear(self.exit)
+            self._endings.hear(self.on_terminal_gone)
         self.push_screen(LoadingScreen(self.palette, self.path.name))
         self.call_after_refresh(self.engine.start)
+
+    def on_terminal_gone(self) -> None:
+        self.rooms.end(self.exit)
 
     def get_driver_class(self) -> type[Driver]:
         """Textual's choice, but at terminals of Unix our own."""
@@ -326,8 +329,7 @@ class GlassApp(App[None]):
             self._refuse(message)
             return
         self.debugger.answered(message.request)
-        room = self.rooms.of(message.request)
-        if room is not None:
+        if (room := self.rooms.of(message.request)) is not None:
             room.failed(message)
         if message.kind in USER_FAULTS:
             if room is None:

@@ -17,7 +17,7 @@ from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key
-from textual.messages import ExitApp
+from textual.message import Message
 
 from .descriptors import terminal
 
@@ -87,6 +87,10 @@ class Intake:
         return "".join(out)
 
 
+class TerminalGone(Message):
+    """There is no terminal any more to read from."""
+
+
 class TerminalDriver(LinuxDriver):
     """Textual's driver for terminals, with an intake that nothing stops but the terminal's end.
 
@@ -110,7 +114,7 @@ class TerminalDriver(LinuxDriver):
             if select.select([self.fileno], [], [], PATIENCE)[0]:
                 data = self._read()
                 if not data:
-                    self.send_message(ExitApp())
+                    self.send_message(TerminalGone())
                     return
                 if text := understood(intake.take(data)):  # an empty one would be the parser's end
                     for message in parser.feed(text):

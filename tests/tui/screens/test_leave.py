@@ -1,10 +1,13 @@
 """Leaving: at once where nothing would be lost; a run that is not saved is asked about, on every screen."""
 
 import re
+import signal
 
 import pytest
 
+from glassllm.train import load_state
 from tests.tui.driving import press, row, send, settled, started, text, wait_for
+from tests.tui.pseudo_terminal import terminal
 from tui.screens.leave import LeaveScreen
 
 SETTINGS = "set steps={} batch_size=2 seq_len=16 warmup=2 eval_every=4"
@@ -109,3 +112,53 @@ async def test_a_run_that_was_left_or_is_saved_is_not_asked_about(sample, option
         assert pilot.app.screen.view.state == "done"
         send(pilot, "q")
         await left(pilot)
+
+
+# What a signal does
+
+
+async def test_what_ends_the_program_has_the_run_saved_first(sample, options):
+    async with started(sample, (80, 24), **options) as pilot:
+        room = await trained(pilot, "", 100_000)
+        send(pilot, "space")
+        await wait_for(pilot, lambda: room.view.step >= 2, "the run goes on")
+        pilot.app.rooms.end(pilot.app.exit)
+        await left(pilot)
+        assert load_state(options["folder"] / "tiny-trained.train.npz").run.step >= 2
+
+
+async def test_it_ends_though_nothing_can_be_saved(sample, options):
+    async with started(sample, (80, 24), **options | {"folder": options["folder"] / "none"}) as pilot:
+        await trained(pilot, "s")
+        pilot.app.rooms.end(pilot.app.exit)
+        await left(pilot)
+
+
+async def test_a_terminal_that_hangs_up_says_so_twice(sample, options):
+    async with started(sample, (80, 24), **options) as pilot:
+        await trained(pilot, "2s")
+        for _ in range(2):
+            pilot.app.rooms.end(pilot.app.exit)
+        await left(pilot)
+        assert load_state(options["folder"] / "tiny-trained.train.npz").run.step == 2
+
+
+async def test_with_nothing_to_lose_it_ends_at_once(sample, options):
+    async with started(sample, (80, 24), **options) as pilot:
+        await trained(pilot, "s x")
+        pilot.app.rooms.end(pilot.app.exit)
+        assert pilot.app._exit
+
+
+def test_a_window_that_is_closed_costs_no_step(sample, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with terminal(str(sample), "--no-config", TERM="xterm-256color") as at:
+        at.await_written(b"all keys")
+        before = at.type("\\")
+        at.await_written(b"space begins", before)
+        before = at.type("s")
+        at.await_written(b"after step 1", before)
+        at.hang_up()
+        at.process.send_signal(signal.SIGHUP)
+        assert at.process.wait(20) == -signal.SIGHUP
+    assert load_state(tmp_path / "tiny-trained.train.npz").run.step == 1
