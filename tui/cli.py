@@ -22,6 +22,7 @@ from .leaving import abandon, go_on
 from .usage import INTERRUPTED, PROGRAM, Parser, refuse
 
 if TYPE_CHECKING:
+    from .app import GlassApp
     from .settings import Settings
 
 
@@ -256,18 +257,11 @@ def report(path: Path, options: argparse.Namespace) -> int:
     return session.facts.exit_code
 
 
-def show(path: Path, options: argparse.Namespace) -> int:
-    """Open the screen and stay until the user quits."""
-    from . import terminal
-
-    settings, faults = chosen(options)
-    colors = settings.color or terminal.depth(os.environ)
-    is_ascii = settings.ascii or not terminal.has_all_signs(sys.stdout)
-    terminal.settle(colors)
+def app_of(path: Path, options: argparse.Namespace, settings: "Settings", faults: list[str]) -> "GlassApp":
+    """The application that the options ask for; what kind of terminal it is for has been settled."""
     from .app import GlassApp
 
-    settings = replace(settings, color=colors, ascii=is_ascii)
-    app = GlassApp(
+    return GlassApp(
         path,
         options.text,
         options.ids,
@@ -277,6 +271,18 @@ def show(path: Path, options: argparse.Namespace) -> int:
         arguments=options.arguments,
         root=options.root,
     )
+
+
+def show(path: Path, options: argparse.Namespace) -> int:
+    """Open the screen and stay until the user quits."""
+    from . import terminal
+
+    settings, faults = chosen(options)
+    colors = settings.color or terminal.depth(os.environ)
+    is_ascii = settings.ascii or not terminal.has_all_signs(sys.stdout)
+    terminal.settle(colors)
+    settings = replace(settings, color=colors, ascii=is_ascii)
+    app = app_of(path, options, settings, faults)
     with restored():
         app.run(mouse=settings.mouse and terminal.has_mouse(os.environ))
     if app.engine.activity.running is not None:  # Python would wait for what a program there has started
@@ -302,22 +308,12 @@ def draw(path: Path, options: argparse.Namespace) -> int:
 
     settings, faults = chosen(options)
     terminal.settle(settings.color or "truecolor")
-    from .app import GlassApp
     from .keys import unknown_key
     from .scripted import screenshot
 
     if (key := unknown_key(keys)) is not None:
         refuse(f"--keys: {key} is no key; name them like n, 27n, enter, ctrl+e, with spaces between")
-    app = GlassApp(
-        path,
-        options.text,
-        options.ids,
-        settings=settings,
-        faults=faults,
-        log_file=options.log,
-        arguments=options.arguments,
-        root=options.root,
-    )
+    app = app_of(path, options, settings, faults)
     try:
         is_drawn = screenshot(app, keys, picture, options.size or (120, 36))
     except OSError as error:

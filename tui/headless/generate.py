@@ -79,17 +79,13 @@ def as_json(tree: Continuations, tokenizer: Tokenizer, options: argparse.Namespa
 
 
 def advanced(tree: Continuations, tokenizer: Tokenizer) -> dict[str, Any]:
-    """One token more: its id and spelling, its probability for the model and after the filters, its rank there,
-    and the model's entropy in nats."""
+    """One token more, its rank and the model's entropy in nats."""
     candidates = tree.candidates
     node = tree.advance()
     assert node.token is not None
     candidate = candidates.of(node.token)
     return {
-        "id": node.token,
-        "token": tokenizer.tokens([node.token])[0],
-        "probability": candidate.probs[0],
-        "drawn_from": candidate.probs[-1],
+        **candidate_data(candidate, tokenizer),
         "rank": candidate.rank,
         "surprisal": node.surprisal if math.isfinite(node.surprisal) else None,
         "entropy": candidates.entropy,
@@ -107,7 +103,7 @@ def looked_into(tree: Continuations, tokenizer: Tokenizer, options: argparse.Nam
     made: dict[str, Any] = {}
     if options.likeliest:
         top = tree.candidates.top(options.likeliest)
-        made["likeliest"] = [candidate_data(candidate, tokenizer) for candidate in top]
+        made["likeliest"] = [candidate_data(each, tokenizer) | {"cut_by": each.cut_by} for each in top]
     if options.events:
         events = moments(tree.traced(), tree.candidates, tree.ahead()[0])
         made["events"] = [event_data(moment) for moment in events]
@@ -115,13 +111,12 @@ def looked_into(tree: Continuations, tokenizer: Tokenizer, options: argparse.Nam
 
 
 def candidate_data(candidate: Candidate, tokenizer: Tokenizer) -> dict[str, Any]:
-    """`cut_by`: the filter that lets it not be drawn."""
+    """Its id and spelling, its probability for the model and after the filters."""
     return {
         "id": candidate.token,
         "token": tokenizer.tokens([candidate.token])[0],
         "probability": candidate.probs[0],
         "drawn_from": candidate.probs[-1],
-        "cut_by": candidate.cut_by,
     }
 
 

@@ -26,6 +26,7 @@ from glassllm.train import (
     reuse_memory,
     state_path,
 )
+from glassllm.train.saved import model_file
 from tui.draw import numbers
 from tui.usage import FAILED, refuse
 
@@ -63,8 +64,7 @@ def written_to(options: argparse.Namespace) -> Path:
     """The model's file, beside which the run is saved; a run may be resumed by its own file's name."""
     if options.out is None and not (options.resume and options.path.endswith(TRAINING_STATE)):
         return Path(f"{Path(options.path).name.removesuffix('.npz').removesuffix('.train')}-trained.npz")
-    name = str(options.out or options.path)
-    return Path(name.removesuffix(".npz").removesuffix(".train") + ".npz")
+    return model_file(state_path(options.out or options.path))
 
 
 # Beginning

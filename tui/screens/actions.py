@@ -10,7 +10,6 @@ from tui.draw.formats import USAGE, parse
 from tui.engine import Engine
 from tui.keys import BY_ACTION, later
 from tui.messages import Request
-from tui.widgets.command_line import CommandLine
 from tui.widgets.events import EventsPanel
 from tui.widgets.folded import Folded
 from tui.widgets.graph import GraphPanel
@@ -23,7 +22,6 @@ from .overlays import Overlays
 from .pace import Pace
 from .words import DEBUGGING, found
 
-MOST_COUNT = 999_999
 BUSY_AFTER = 0.08
 """Seconds after which a command that is not answered yet says so."""
 
@@ -43,14 +41,13 @@ class Actions(Overlays):
     events: EventsPanel
     graph: GraphPanel
     tensor: TensorPanel
-    line: CommandLine
+    most_count = 999_999
 
     def __init__(self) -> None:
         super().__init__()
         self.is_enlarged = False
         self.pace = Pace(self, self._play_on, lambda: self._asked is None)
         self.panel = "events"  # the one that has the focus, or had it last
-        self._count = 0
         self._asked: Request | None = None
 
     @property
@@ -61,10 +58,6 @@ class Actions(Overlays):
     def watch_focused(self, focused: Widget | None) -> None:
         if isinstance(focused, Panel):
             self.panel = focused.id or ""
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys are letters while the command line is open."""
-        return not self.line.is_open and super().check_action(action, parameters)
 
     # Asking the engine
 
@@ -95,16 +88,6 @@ class Actions(Overlays):
             return
         key = BY_ACTION[action]
         self.ask(key.command, *key.args, count=self.counted())
-
-    def action_count(self, digit: int) -> None:
-        self._count = min(self._count * 10 + digit, MOST_COUNT)
-        self.status.pend(f"{self._count}…" if self._count else "")
-
-    def counted(self) -> int | None:
-        """The number typed before this key; None where none was typed."""
-        count, self._count = self._count or None, 0
-        self.status.pend("")
-        return count
 
     def action_later(self, key: str) -> None:
         self.say(((later(key), "muted"),))

@@ -4,12 +4,13 @@ from collections import deque
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.screen import Screen
 
 from glassllm.debug.snapshot import Said, Snapshot
 from tui.keys import Key
+from tui.widgets.command_line import CommandLine
 from tui.widgets.header import SCREENS, Header
 from tui.widgets.status import StatusRow
 
@@ -28,11 +29,18 @@ class Overlays(Screen[None]):
     key_table: Sequence[Key]
     status: StatusRow
     header: Header
+    line: CommandLine
     panel: str
+    most_count: ClassVar[int]
 
     def __init__(self) -> None:
         super().__init__()
         self.said: deque[str] = deque(maxlen=MOST_SAID)
+        self._count = 0  # typed so far before a key; 0: nothing
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys are letters while the command line is open."""
+        return not self.line.is_open and super().check_action(action, parameters)
 
     def say(self, said: Said) -> None:
         """Make this the status line; the log keeps it."""
@@ -90,6 +98,16 @@ class Overlays(Screen[None]):
         self.app.push_screen(LogScreen(self.status.palette, log_listing(printed, self.said)))
 
     # What every screen does
+
+    def action_count(self, digit: int) -> None:
+        self._count = min(self._count * 10 + digit, self.most_count)
+        self.status.pend(f"{self._count}…" if self._count else "")
+
+    def counted(self) -> int | None:
+        """The number typed before this key; None where none was typed."""
+        count, self._count = self._count or None, 0
+        self.status.pend("")
+        return count
 
     def action_palette(self) -> None:
         self.app.action_command_palette()

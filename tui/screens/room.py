@@ -35,7 +35,6 @@ from .small import small_rows
 from .trouble import is_trouble
 from .words import EVERYWHERE, Word, found
 
-MOST_COUNT = 999
 BUSY_AFTER = 0.15
 """Seconds after which a command that is not answered yet says so."""
 READING = 4.0
@@ -59,6 +58,7 @@ Then = Callable[[str], None]
 class Room(Overlays):
     """A screen beside the debugger."""
 
+    most_count = 999
     name_of_room: ClassVar[str]
     table: ClassVar[Mapping[str, Command]]
     lasting: ClassVar[frozenset[str]]
@@ -90,7 +90,6 @@ class Room(Overlays):
         self._file = file
         self._asked: Request | None = None
         self._ended: Request | None = None
-        self._count = 0
         self._read_by = 0.0  # when the trouble said last may be written over by news
         self._thens: dict[Request, Then] = {}
 
@@ -289,22 +288,9 @@ class Room(Overlays):
 
     # Keys
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys are letters while the command line is open."""
-        return not self.line.is_open and super().check_action(action, parameters)
-
     def action_do(self, line: str) -> None:
         count = self.counted()
         self.do(line if count is None else f"{line} {count}")
-
-    def action_count(self, digit: int) -> None:
-        self._count = min(self._count * 10 + digit, MOST_COUNT)
-        self.status.pend(f"{self._count}…" if self._count else "")
-
-    def counted(self) -> int | None:
-        count, self._count = self._count or None, 0
-        self.status.pend("")
-        return count
 
     def action_command_line(self, text: str = "") -> None:
         self.line.open("command", text)
