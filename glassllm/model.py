@@ -56,7 +56,9 @@ class Sampling:
 
     def __post_init__(self) -> None:
         if not 0 < self.temperature < np.inf:
-            raise ValueError(f"temperature must be finite and above 0, got {self.temperature}; or greedy=True")
+            raise ValueError(
+                f"temperature must be finite and above 0, got {self.temperature}; greedy takes the likeliest"
+            )
         if self.top_k is not None and self.top_k < 1:
             raise ValueError(f"top_k must be at least 1, got {self.top_k}")
         if self.top_p is not None and not 0 < self.top_p <= 1:

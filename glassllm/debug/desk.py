@@ -130,13 +130,12 @@ def set_all(training: Training, line: str) -> None:
     changes: dict[str, Any] = {}
     for word in line.replace(",", " ").split():
         name, _, value = word.partition("=")
-        if name == FRESH and value in ("new", "kept"):
-            changes["fresh"] = value == "new"
-        elif name in READERS:
-            changes[name] = READERS[name](value)
-        else:
-            raise CommandError(f"{shown(word)} is no setting; {settings_line(training.settings, training.fresh)}")
-    training.set(**changes)
+        if name not in READERS:
+            raise CommandError(f"no setting is called {shown(name)}; there are {', '.join(READERS)}")
+        if not value:
+            raise CommandError(f"{name} is set with its value, {name}=…")
+        changes[name] = READERS[name](value)
+    training.set(fresh=changes.pop(FRESH, None), **changes)
 
 
 def settings_line(settings: RunSettings, fresh: bool) -> str:
@@ -148,13 +147,19 @@ def settings_line(settings: RunSettings, fresh: bool) -> str:
 def said(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return "on" if value else "off"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return repr(value).removesuffix(".0")
+
+
+def new_or_kept(text: str) -> bool:
+    if text not in ("new", "kept"):
+        raise CommandError(f"{FRESH} is new or kept, not {shown(text)}")
+    return text == "new"
 
 
 WHOLE = ("steps", "batch_size", "seq_len", "warmup", "seed", "eval_every")
 READERS: dict[str, Callable[[str], Any]] = {
     field.name: whole(field.name) if field.name in WHOLE else number(field.name) for field in fields(RunSettings)
-} | {"alarm": or_off(number("alarm")), "fused": on_off}
+} | {"alarm": or_off(number("alarm")), "fused": on_off, FRESH: new_or_kept}
 
 TRAINING: dict[str, Command] = {
     command.name: command

@@ -56,3 +56,38 @@ async def test_a_run_that_cannot_be_saved_stays_and_says_why(sample, corpus, tmp
         await settled(pilot)
         assert not room.unsaved and (tmp_path / "kept.train.npz").exists() and (tmp_path / "kept.npz").exists()
         assert "not saved" not in row(pilot, -2)
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("set speed=3", "no setting is called speed; there are steps, batch_size, seq_len, lr, warmup, seed, "),
+        ("set lr", "lr is set with its value, lr=…"),
+        ("set lr=", "lr is set with its value, lr=…"),
+        ("set weights=old", "weights is new or kept, not old"),
+        ("set fused=maybe", "say on or off, not maybe"),
+        ("set steps=0", "steps must be from 1 to 1000000000, got 0"),
+        ("set lr=nan", "lr must be above 0 and at most 10, got nan"),
+    ],
+)
+async def test_a_setting_that_cannot_be_is_refused_in_one_line(sample, corpus, tmp_path, line, why):
+    async with started(sample, (160, 45), corpus=corpus, folder=tmp_path) as pilot:
+        await pilot.app.show_screen("train")
+        await settled(pilot)
+        before = pilot.app.screen.view.settings
+        pilot.app.screen.do(line)
+        await settled(pilot)
+        assert row(pilot, -2).startswith(f" ✗ {why}")
+        assert pilot.app.screen.view.settings == before
+
+
+async def test_settings_are_offered_to_be_edited_as_they_are(sample, corpus, tmp_path):
+    async with started(sample, (160, 45), corpus=corpus, folder=tmp_path) as pilot:
+        await pilot.app.show_screen("train")
+        await settled(pilot)
+        room = pilot.app.screen
+        room.do("set lr=0.00123456789 alarm=off weights=kept")
+        await settled(pilot)
+        before = room.view.settings
+        await press(pilot, "e enter")
+        assert room.view.settings == before and before.lr == 0.00123456789 and not room.view.fresh
