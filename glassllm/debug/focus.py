@@ -27,7 +27,7 @@ def focus_on(tape: Tape, axes: Axes, selection: int, at: Position) -> Focus:
         state=tape.gradient_state(selection, at),
         gradient=None if gradient is None else axes.shown(row, gradient),
         contributions=_contributions(tape, axes, selection, at),
-        inputs=tuple(map(tape.rows.arrays.__getitem__, row.inputs)),
+        inputs=tape.inputs(selection),
         recorded=tape.is_recorded(selection, at),
         is_current=selection == tape.row_at(at),
     )

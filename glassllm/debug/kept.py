@@ -10,6 +10,8 @@ import numpy as np
 
 from glassllm.autograd.ops import Array
 
+from .snapshot import Staleness
+
 COPIED_BYTES = 64 << 20  # of users' arrays in all
 
 
@@ -23,14 +25,12 @@ class Kept:
         self._copies: dict[int, Array] = {}
         self._checksums: dict[int, int] = {}
         self._own: dict[int, tuple[Array, Array]] = {}  # by id: a user's array and what is kept of it
-        self._row_of: dict[int, int] = {}  # by id: the row that a user's array was first in
-        self.rewritten: set[int] = set()  # rows whose array the run used again after a user wrote into it
+        self.rewritten: set[int] = set()  # rows that an op of the run took after a user wrote into them
 
     def of_user(self, row: int, array: Array) -> Array:
         """What to keep of a user's array: a read-only copy, or beyond the limit the array itself."""
-        self._owners.add(id(_owner(array)))
+        self._owners.add(id(owner(array)))
         self._theirs[row] = array  # held, so that its id stays its own
-        self._row_of.setdefault(id(array), row)
         copy = self._copied(array)
         if copy is array:
             self._checksums[row] = _checksum(array)
@@ -49,40 +49,37 @@ class Kept:
         return copy
 
     def known(self, value: Any) -> Any:
-        """What is kept of a user's array; anything else as it is."""
-        return self._own.get(id(value), (value, value))[1]
-
-    def own(self, value: Any) -> Any:
-        """An op's input, attribute or saved value on what is kept of it: arrays the user might write into.
+        """What is kept of a user's array; anything else as it is.
 
         One that the user has written into since it was last used is kept once more, as it is now.
         """
+        array, copy = self._own.get(id(value), (value, value))
+        return copy if array is copy or is_same(array, copy) else self._copied(value)
+
+    def own(self, value: Any) -> Any:
+        """An op's input, attribute or saved value on what is kept of it: arrays the user might write into."""
         if isinstance(value, np.ndarray):
-            array, copy = self._own.get(id(value), (None, value))
-            if array is None:
-                return self._copied(value)
-            if is_same(array, copy):
-                return copy
-            if id(value) in self._row_of:
-                self.rewritten.add(self._row_of[id(value)])
-            return self._copied(value)
+            return self.known(value) if id(value) in self._own else self._copied(value)
         if type(value) in (tuple, list):
             return type(value)(map(self.own, value))
         return value
 
     def of_engine(self, row: int, array: Array) -> Array:
         """What to keep of an op's result: itself, unless it looks into a user's memory as a reshape may."""
-        return self.of_user(row, array) if id(_owner(array)) in self._owners else array
+        return self.of_user(row, array) if id(owner(array)) in self._owners else array
 
-    def is_stale(self, row: int) -> bool:
-        """Whether a user wrote into the array of this row since the run used it."""
+    def staleness(self, row: int) -> Staleness:
+        """Whether a user wrote into the array of this row, and since when; reads all of it."""
+        if row in self.rewritten:
+            return "between"
         if row in self._copies:
-            return not is_same(self._theirs[row], self._copies[row])
-        return row in self._checksums and _checksum(self._theirs[row]) != self._checksums[row]
+            return "" if is_same(self._theirs[row], self._copies[row]) else "since"
+        is_lost = row in self._checksums and _checksum(self._theirs[row]) != self._checksums[row]
+        return "lost" if is_lost else ""
 
     def lost(self) -> list[int]:
         """The rows beyond the limit that a user wrote into since: what they were is not known any more."""
-        return [row for row in self._checksums if self.is_stale(row)]
+        return [row for row in self._checksums if self.staleness(row) == "lost"]
 
 
 def is_same(array: Array, copy: Array) -> bool:
@@ -95,7 +92,7 @@ def is_same(array: Array, copy: Array) -> bool:
     return bool(equal.all()) or bool((equal | ((array != array) & (copy != copy))).all())
 
 
-def _owner(array: Array) -> Array:
+def owner(array: Array) -> Array:
     """The array whose memory this one looks into."""
     while isinstance(array.base, np.ndarray):
         array = array.base

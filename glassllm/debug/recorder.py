@@ -19,6 +19,7 @@ from glassllm.autograd.ops import Array, Op
 from glassllm.autograd.tensor import Tensor
 from glassllm.trace import current_scope
 
+from .kept import is_same
 from .masks import masked_by
 from .origins import made_at
 from .slices import Slice, Sliced, finished
@@ -80,7 +81,8 @@ class Recorder:
         if self._freezes:
             _freeze(op, inputs, result.data)
         place = Place(current_scope(), made_at())
-        row = self._add_node(op, sources, attrs, saved, result.data, result.node, place)
+        arrays = tuple([tensor.data for tensor in inputs])
+        row = self._add_node(op, sources, arrays, attrs, saved, result.data, result.node, place)
         if result.node is None:
             self._untracked[result] = row
         elif self._known is not None:
@@ -171,7 +173,16 @@ class Recorder:
             if earlier not in self.tape.row_of:
                 sources = [self._adopted(earlier, slot, place) for slot, place in enumerate(earlier.inputs)]
                 place = NOWHERE if self._known is None else self._known.get(earlier, NOWHERE)
-                self._add_node(earlier.op, tuple(sources), earlier.attrs, earlier.saved, earlier.y, earlier, place)
+                self._add_node(
+                    earlier.op,
+                    tuple(sources),
+                    earlier.arrays,
+                    earlier.attrs,
+                    earlier.saved,
+                    earlier.y,
+                    earlier,
+                    place,
+                )
         return self.tape.row_of[node]
 
     def _adopted(self, node: graph.Node, slot: int, place: graph.Place | None) -> int:
@@ -187,6 +198,7 @@ class Recorder:
         self,
         op: Op,
         sources: tuple[int, ...],
+        given: tuple[Array, ...],
         attrs: dict[str, Any],
         saved: tuple[Any, ...],
         y: Array,
@@ -202,7 +214,9 @@ class Recorder:
             keep = self.tape.kept.known if self._freezes else self.tape.kept.own
             attrs = {name: keep(value) for name, value in attrs.items()} if attrs else NO_ATTRS
             saved = tuple(map(keep, saved))
-            own = node and self._rebuilt(node, sources, tuple(map(keep, node.arrays)), attrs, saved, array)
+            used = tuple(map(keep, given))
+            own = node and self._rebuilt(node, sources, used, attrs, saved, array)
+            self._compare(len(rows), sources, used)
         row = Row(
             id=len(rows),
             kind="node",
@@ -219,6 +233,15 @@ class Recorder:
             made_at=place.made_at,
         )
         return self.tape.add(row, own, node)
+
+    def _compare(self, row: int, sources: tuple[int, ...], used: tuple[Array, ...]) -> None:
+        """Note what the op of `row` took where it is not what the rows of its inputs show."""
+        shown = self.tape.rows.arrays
+        pairs = zip(sources, used, strict=True)
+        other = [source for source, array in pairs if not is_same(array, shown[source])]
+        if other:
+            self.tape.used[row] = used
+            self.tape.kept.rewritten.update(other)
 
     def _rebuilt(
         self,

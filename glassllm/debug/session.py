@@ -106,7 +106,7 @@ class Session:
         """The session as it stands, frozen; its cost does not grow with the recording."""
         tape, focus = self.tape, focus_on(self.tape, self.axes, self.selection, self.position)
         if focus.row.array.size <= SMALL:
-            tape.count_health(self.selection)
+            tape.examine(self.selection)
         tape.count_norms(self.position)
         return Snapshot(
             version=self._version,
@@ -144,11 +144,11 @@ class Session:
             yield from named(self.tape.planning(self.tape.default_root), "planning the way back")
 
     def statistics(self, first: Iterable[int] = ()) -> Work:
-        """Count every row's statistics, the rows of `first` before the others."""
+        """Count every row's statistics, the rows of `first` before the others, and look for users' writes."""
         tape, pace, done = self.tape, Slice(), 0
         for row in chain(first, tape.forward, range(len(tape.rows))):
             if not tape.is_counted(row):
-                tape.count_health(row)
+                tape.examine(row)
                 done += 1
                 if pace.is_full(tape.rows.arrays[row].size):
                     yield done, len(tape.rows)

@@ -13,6 +13,9 @@ from glassllm.autograd.ops import Array, Op
 
 Kind = Literal["node", "leaf", "note"]
 Tone = Literal["text", "muted", "bright", "fwd", "bwd", "stop"]
+Staleness = Literal["", "since", "between", "lost"]
+"""A user wrote into a row's array: since the run used it; between two uses, of which the first is shown; or since,
+and what the run used is lost: what is there now is shown."""
 Said = tuple[tuple[str, Tone], ...]  # one status line: pieces of text, each with what its colour means
 
 
@@ -256,6 +259,9 @@ class TapeView(Protocol):
 
     def health(self, row: int) -> Health | None:
         """Statistics of the value; None until an engine job has counted them."""
+
+    def staleness(self, row: int) -> Staleness:
+        """Whether a user has written into the row's array, as an engine job found when it looked last."""
 
     def gradient_norm(self, row: int, at: Position) -> float | None:
         """‖g‖ of a leaf's gradient so far; None where not reached.

@@ -21,7 +21,7 @@ from .kept import Kept
 from .plan import Plan
 from .rows import Rows
 from .slices import Sliced, finished
-from .snapshot import Event, GradientState, Health, Position, Row
+from .snapshot import Event, GradientState, Health, Position, Row, Staleness
 from .traversal import Traversal
 
 SUMMED_AT_ONCE = 4096  # elements of a leaf's gradient whose norm is counted when somebody asks for it
@@ -44,9 +44,12 @@ class Tape:
         self.forward_place = array("i")  # of each row; −1 for leaves
         self.nodes = array("i")  # their rows, by number from 1
         self.kept = Kept()
+        self.used: dict[int, tuple[Array, ...]] = {}  # what a row's op took, where its inputs' rows show another
         self.chosen_seed: Array | None = None  # of a traversal from the default root; None: ones
         self.chosen_root: int | None = None  # None: see default_root
         self._health = HealthTable()
+        self._stale: dict[int, Staleness] = {}  # as far as was looked
+        self._examined = -1  # the row examined last
         self._plans: dict[int, Plan] = {}  # by root
         self._norms: dict[tuple[int, int, int], float] = {}
         self._seen: Self | None = None  # what was handed out last, see so_far
@@ -228,6 +231,13 @@ class Tape:
     def _large_leaves(self) -> list[int]:
         return [row for row in self.leaves if self.rows.arrays[row].size > SUMMED_AT_ONCE]
 
+    def inputs(self, row: int) -> tuple[Array, ...]:
+        """The arrays that the row's op took, as they were then."""
+        return self.used.get(row) or tuple(map(self.rows.arrays.__getitem__, self.rows.inputs(row)))
+
+    def staleness(self, row: int) -> Staleness:
+        return self._stale.get(row, "")
+
     def health(self, row: int) -> Health | None:
         return self._health.get(row, self.rows.arrays[row])
 
@@ -242,3 +252,10 @@ class Tape:
             known = health_of(self.rows.arrays[row], self.rows.masked(row))
             self._health.put(row, len(self.rows), known)
         return known
+
+    def examine(self, row: int) -> None:
+        """Count the row's statistics, and find out whether a user has written into it; nothing twice in a row."""
+        if row != self._examined:
+            self._examined = row
+            self.count_health(row)
+            self._stale[row] = self.kept.staleness(row)

@@ -46,6 +46,10 @@ class RecordedTape(Tape):
     is_recording = True
     traversal_type = RecordedTraversal
 
+    def inputs(self, row: int) -> tuple[Array, ...]:
+        node = self.place_of[row]
+        return node.arrays if isinstance(node, Node) else super().inputs(row)
+
 
 class Remembered:
     """The rule of a custom op: what it sent once."""

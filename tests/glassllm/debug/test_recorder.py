@@ -1,3 +1,5 @@
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -118,7 +120,7 @@ def test_what_the_engine_made_is_frozen_what_users_made_is_not(leaf):
     assert tape.rows[0].array[0] == 3
     assert tape.rows[1].array[0] == 1
     assert tape.rows[3].array[0, 0] == 3, "a view of a leaf is kept as it was"
-    assert [tape.kept.is_stale(row) for row in range(4)] == [True, True, False, True]
+    assert [tape.kept.staleness(row) for row in range(4)] == ["since", "since", "", "since"]
 
 
 @op
@@ -152,15 +154,50 @@ def test_beyond_the_limit_leaves_are_checksummed():
     small, large = np.zeros(10), np.zeros(50)
     assert keeper.of_user(0, small) is not small
     assert keeper.of_user(1, large) is large
-    assert not keeper.is_stale(1)
+    assert keeper.staleness(1) == ""
     large[3] = 1
-    assert keeper.is_stale(1)
+    assert keeper.staleness(1) == "lost"
+
+
+def written_between(leaf, write):
+    """The tape of x·x, and of x·x once more after the write."""
+    with record({"x": leaf}) as tape:
+        leaf * leaf
+        write(leaf)
+        leaf * leaf
+    return tape
+
+
+def write_in_place(tensor):
+    tensor.data[:] = 99
+
+
+def put_another(tensor):
+    tensor.data = np.full(2, 99.0)
+
+
+@pytest.mark.parametrize("write", [write_in_place, put_another])
+@pytest.mark.parametrize("tracked", [True, False])
+def test_an_op_s_inputs_are_the_arrays_it_took(leaf, write, tracked):
+    with nullcontext() if tracked else no_grad():
+        tape = written_between(leaf, write)
+    first, second = tape.forward
+    assert [array.tolist() for array in tape.inputs(first)] == [[3, -2]] * 2
+    assert [array.tolist() for array in tape.inputs(second)] == [[99, 99]] * 2
+    assert (tape.rows[0].array.tolist(), tape.kept.staleness(0)) == ([3, -2], "between")
+
+
+def test_two_tensors_of_one_array_are_no_write():
+    shared = np.ones(2)
+    with record() as tape:
+        Tensor(shared, requires_grad=True) * Tensor(shared)
+    assert (tape.used, tape.kept.rewritten) == ({}, set())
 
 
 def test_nan_is_not_stale():
     keeper = kept.Kept()
     keeper.of_user(0, np.array([np.nan, 1.0]))
-    assert not keeper.is_stale(0)
+    assert keeper.staleness(0) == ""
 
 
 def test_the_outer_hook_hears_everything_first(leaf, hooked):
@@ -219,7 +256,7 @@ def test_traversals_run_on_what_was_recorded_whatever_is_written_later(leaf):
     for _ in range(2):
         drain(session.proceed())
     assert tape.gradient(tape.leaves[0], session.position).tolist() == [12, -8]
-    assert tape.kept.is_stale(tape.leaves[0])
+    assert tape.kept.staleness(tape.leaves[0]) == "since"
 
 
 @pytest.mark.parametrize("given", [list, tuple, set, lambda x: x[0], lambda x: {0: x[0]}, lambda x: {"x": 3.0}])

@@ -1,6 +1,7 @@
 """What is recorded of a program: its arrays as they were, its own ops, scopes, names and events."""
 
 from glassllm.debug.commands import run
+from glassllm.debug.explain.rule import rule_lines
 from glassllm.debug.session import Session
 from tests.glassllm.debug.script.program import ops, printed
 
@@ -8,7 +9,8 @@ from tests.glassllm.debug.script.program import ops, printed
 def test_results_are_the_user_s_own_and_kept_as_they_were(record):
     tape, _ = record("y = x * 2\ny.data[0] = 99\nz = y.sum()\nz.backward()\n")
     assert tape.rows[tape.forward[0]].array.tolist() == [2, -4]
-    assert tape.kept.is_stale(tape.forward[0])
+    assert tape.kept.staleness(tape.forward[0]) == "between"
+    assert tape.inputs(tape.forward[1])[0].tolist() == [99, -4]
     assert tape.rows[tape.forward[1]].array == 95
 
 
@@ -38,6 +40,8 @@ def test_what_the_program_writes_between_two_uses_is_taken_as_each_used_it(recor
     assert focus.value.tolist() == [1, -2]
     assert focus.gradient.tolist() == [2 * 1 + 2 * 99, 2 * -2 + 2 * 99]
     assert facts.notes == ("written into between two uses: x; shown as first used",)
+    second = run(session, "select 2").focus
+    assert rule_lines(second, (0,)).numbers == "= +99.0000 × +99.0000 = +9801.0000"
 
 
 def test_what_is_too_large_to_keep_is_said_when_the_program_has_written_into_it(record, monkeypatch):
