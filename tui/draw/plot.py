@@ -41,7 +41,9 @@ class Plot:
         return math.log10(max(y, LOWEST)) if self._is_log else y
 
     def row_of(self, y: float) -> int | None:
-        """The row of cells where a value lies; None outside."""
+        """The row of cells where a value lies; None outside, and for NaN and Inf."""
+        if not math.isfinite(y):
+            return None
         dot = self._dot(self._scaled(y))
         return int(dot // 4) if 0 <= dot < 4 * self.height else None
 

@@ -1,5 +1,6 @@
 """Curves in braille: where a value lies, and that no extreme is lost."""
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -70,6 +71,7 @@ def test_a_logarithmic_axis_gives_each_decade_the_same_room():
     assert (rows[0], rows[-1]) == (0, 9)
     assert {b - a for a, b in pairwise(rows)} <= {2, 3}
     assert plot.row_of(1000) is None
+    assert [plot.row_of(value) for value in (math.nan, math.inf, -math.inf)] == [None] * 3
 
 
 def test_rows_are_as_wide_as_asked_with_lines_and_words_on_them():

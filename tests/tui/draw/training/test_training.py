@@ -1,5 +1,6 @@
 """The Train screen's board: rows as wide as asked at any size, in every state of a run."""
 
+import math
 from dataclasses import replace
 from itertools import count
 
@@ -55,6 +56,17 @@ def views(tmp_path_factory) -> dict[str, Trained]:
             pass
     found["astray"] = training.view()
     assert {name: view.state for name, view in found.items()} == {name: name for name in found}
+    model.named_parameters()["blocks.1.ffn.W1"].data[0, 0] = np.nan
+    training.leave()
+    training.set(lr=0.01, fresh=False)
+    for _ in training.running():
+        pass
+    found["astray at once"] = training.view()
+    report = found["paused"].report
+    for name, value in (("NaN", math.nan), ("Inf", math.inf)):
+        found[f"astray by {name}"] = replace(
+            found["paused"], report=replace(report, loss=value, grad_norm=value, fault=training.view().fault)
+        )
     return found
 
 
@@ -86,6 +98,13 @@ def test_a_run_gone_astray_says_where_to_look(views):
     screen = text(page.board(views["astray"], Look(), 160, 37, Palette()))
     assert fault.fault in screen
     assert fault.place in screen
+
+
+def test_a_loss_that_is_none_from_the_start_is_named(views):
+    view = views["astray at once"]
+    screen = text(page.board(view, Look(), 160, 37, Palette()))
+    assert (view.step, view.fault.fault, view.fault.place) == (1, "the loss is NaN", "blocks.1.ffn.W1")
+    assert "the loss is NaN" in screen and "now NaN" in screen
 
 
 def test_before_a_run_the_settings_are_seen_at_every_size_with_two_columns(views):
