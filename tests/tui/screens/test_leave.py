@@ -8,29 +8,10 @@ import pytest
 from glassllm.train import load_state
 from tests.tui.driving import press, row, send, settled, started, text, wait_for
 from tests.tui.pseudo_terminal import terminal
+from tests.tui.train_screen import trained
 from tui.screens.leave import LeaveScreen
 
-SETTINGS = "set steps={} batch_size=2 seq_len=16 warmup=2 eval_every=4"
-WORDS = "Once upon a time there was a small fox named Pip. He saw a red ball. "
 SIZES = [(160, 45), (60, 18), (40, 8)]
-
-
-@pytest.fixture
-def options(tmp_path):
-    path = tmp_path / "words.txt"
-    path.write_text(WORDS * 60, encoding="utf-8")
-    return {"corpus": path, "folder": tmp_path}
-
-
-async def trained(pilot, keys="s", steps=8):
-    """The Train screen of the application, these keys pressed."""
-    await pilot.app.show_screen("train")
-    await settled(pilot)
-    room = pilot.app.screen
-    room.do(SETTINGS.format(steps))
-    await settled(pilot)
-    await press(pilot, keys)
-    return room
 
 
 def is_asked(pilot):
@@ -44,7 +25,7 @@ async def left(pilot):
 @pytest.mark.parametrize("key", ["q", "ctrl+q"])
 async def test_with_nothing_to_lose_it_leaves_at_once(sample, options, key):
     async with started(sample, (80, 24), **options) as pilot:
-        await trained(pilot, "")
+        await trained(pilot)
         send(pilot, key)
         await left(pilot)
 
@@ -81,7 +62,7 @@ async def test_it_says_how_many_steps_would_be_lost(sample, options):
 
 async def test_w_saves_and_then_leaves(sample, options):
     async with started(sample, (80, 24), **options) as pilot:
-        room = await trained(pilot, "", 100_000)
+        room = await trained(pilot, steps=100_000)
         send(pilot, "space")
         await wait_for(pilot, lambda: room.view.step >= 2, "the run goes on")
         send(pilot, "q", "w")
@@ -119,7 +100,7 @@ async def test_a_run_that_was_left_or_is_saved_is_not_asked_about(sample, option
 
 async def test_what_ends_the_program_has_the_run_saved_first(sample, options):
     async with started(sample, (80, 24), **options) as pilot:
-        room = await trained(pilot, "", 100_000)
+        room = await trained(pilot, steps=100_000)
         send(pilot, "space")
         await wait_for(pilot, lambda: room.view.step >= 2, "the run goes on")
         pilot.app.rooms.end(pilot.app.exit)

@@ -6,40 +6,16 @@ import pytest
 from glassllm import GlassLM
 from glassllm.train import RunSettings, Trainer, read_corpus
 from tests.tui.driving import press, row, send, settled, started, text, wait_for
+from tests.tui.train_screen import SETTINGS, trained
 from tui.engine import Activity, Engine
 from tui.task import Priority
 
-SETTINGS = "steps=8 batch_size=2 seq_len=16 warmup=2 eval_every=4"
-WORDS = "Once upon a time there was a small fox named Pip. He saw a red ball. "
 
-
-@pytest.fixture
-def corpus(tmp_path):
-    path = tmp_path / "words.txt"
-    path.write_text(WORDS * 60, encoding="utf-8")
-    return path
-
-
-async def opened(pilot, line=f"set {SETTINGS}"):
-    await pilot.app.show_screen("train")
-    await settled(pilot)
-    room = pilot.app.screen
-    if line:
-        room.do(line)
-        await settled(pilot)
-    return room
-
-
-def options(corpus, tmp_path):
-    return {"corpus": corpus, "folder": tmp_path}
-
-
-def alone(sample, corpus, fresh=True, **changes):
+def alone(sample, corpus):
     """The weights of the same run, left alone."""
-    model = GlassLM.load(sample)
-    settings = RunSettings(steps=8, batch_size=2, seq_len=16, warmup=2, eval_every=4, **changes)
-    ids = read_corpus(corpus, model.tokenizer, 16)
-    trainer = Trainer(GlassLM(model.config, 0) if fresh else model, ids.train, settings, ids.valid)
+    model, settings = GlassLM.load(sample), RunSettings(**SETTINGS)
+    ids = read_corpus(corpus, model.tokenizer, settings.seq_len)
+    trainer = Trainer(GlassLM(model.config, 0), ids.train, settings, ids.valid)
     for _ in trainer.run():
         pass
     return {name: p.data for name, p in trainer.model.named_parameters().items()}
@@ -60,9 +36,9 @@ async def weights(pilot):
 
 
 @pytest.mark.parametrize("size", [(160, 45), (120, 36), (80, 24), (60, 18)])
-async def test_a_run_from_beginning_to_end(sample, corpus, tmp_path, size):
-    async with started(sample, size, **options(corpus, tmp_path)) as pilot:
-        room = await opened(pilot)
+async def test_a_run_from_beginning_to_end(sample, corpus, options, size):
+    async with started(sample, size, **options) as pilot:
+        room = await trained(pilot)
         assert "step 0/8" in row(pilot, 0)
         await press(pilot, "s")
         assert "step 1/8" in row(pilot, 0)
@@ -72,15 +48,15 @@ async def test_a_run_from_beginning_to_end(sample, corpus, tmp_path, size):
         assert room.view.state == "done"
         assert "step 8/8" in row(pilot, 0)
         assert f"{room.view.report.loss:.3f}" in text(pilot)
-        assert (tmp_path / "tiny-trained.npz").exists()
+        assert (options["folder"] / "tiny-trained.npz").exists()
         found, expected = await weights(pilot), alone(sample, corpus)
         assert all(np.array_equal(found[name], expected[name]) for name in expected)
 
 
-async def test_a_step_that_was_answered_is_in_no_ones_way(sample, corpus, tmp_path, monkeypatch):
+async def test_a_step_that_was_answered_is_in_no_ones_way(sample, options, monkeypatch):
     """The engine tells of it a moment longer."""
-    async with started(sample, (120, 36), **options(corpus, tmp_path)) as pilot:
-        room = await opened(pilot)
+    async with started(sample, (120, 36), **options) as pilot:
+        room = await trained(pilot)
         await press(pilot, "s")
         with monkeypatch.context() as patch:
             patch.setattr(Engine, "activity", property(lambda _: Activity(running=room._ended)))
@@ -89,9 +65,9 @@ async def test_a_step_that_was_answered_is_in_no_ones_way(sample, corpus, tmp_pa
         assert room.view.state == "done"
 
 
-async def test_generating_and_debugging_in_between_changes_no_bit(sample, corpus, tmp_path):
-    async with started(sample, (120, 36), **options(corpus, tmp_path)) as pilot:
-        room = await opened(pilot)
+async def test_generating_and_debugging_in_between_changes_no_bit(sample, corpus, options):
+    async with started(sample, (120, 36), **options) as pilot:
+        room = await trained(pilot)
         await pilot.app.show_screen("generate")
         await settled(pilot)
         writer = pilot.app.screen
@@ -110,10 +86,10 @@ async def test_generating_and_debugging_in_between_changes_no_bit(sample, corpus
         assert all(np.array_equal(found[name], expected[name]) for name in expected)
 
 
-async def test_a_command_goes_between_two_steps(sample, corpus, tmp_path):
+async def test_a_command_goes_between_two_steps(sample, options):
     """Asked for while a run goes on, it is answered before the run has taken more than the step under way."""
-    async with started(sample, (120, 36), **options(corpus, tmp_path)) as pilot:
-        app, room = pilot.app, await opened(pilot, f"set {SETTINGS.replace('steps=8', 'steps=100000')}")
+    async with started(sample, (120, 36), **options) as pilot:
+        app, room = pilot.app, await trained(pilot, steps=100_000)
         send(pilot, "space")
         await wait_for(pilot, lambda: room.view.step >= 2, "the run goes on")
         taken = []
@@ -141,9 +117,9 @@ def alive(app):
     return [each for each in (activity.running, *activity.waiting) if each is not None]
 
 
-async def test_the_header_says_who_holds_the_engine(sample, corpus, tmp_path):
-    async with started(sample, (160, 45), **options(corpus, tmp_path)) as pilot:
-        room = await opened(pilot, f"set {SETTINGS.replace('steps=8', 'steps=100000')}")
+async def test_the_header_says_who_holds_the_engine(sample, options):
+    async with started(sample, (160, 45), **options) as pilot:
+        room = await trained(pilot, steps=100_000)
         send(pilot, "space")
         await wait_for(pilot, lambda: room.view.step >= 1, "the run goes on")
         await pilot.app.show_screen("debug")
@@ -153,9 +129,9 @@ async def test_the_header_says_who_holds_the_engine(sample, corpus, tmp_path):
         assert "engine" not in row(pilot, 0)
 
 
-async def test_d_opens_the_last_step_with_the_trainer_s_gradients_before_clipping(sample, corpus, tmp_path):
-    async with started(sample, (120, 36), **options(corpus, tmp_path)) as pilot:
-        app, room = pilot.app, await opened(pilot, f"set {SETTINGS} max_norm=0.1")
+async def test_d_opens_the_last_step_with_the_trainer_s_gradients_before_clipping(sample, options):
+    async with started(sample, (120, 36), **options) as pilot:
+        app, room = pilot.app, await trained(pilot, max_norm=0.1)
         await press(pilot, "s s s d")
         await wait_for(pilot, lambda: app.screen is app.debugger, "the debugger is shown")
         await settled(pilot)
@@ -172,9 +148,9 @@ async def test_d_opens_the_last_step_with_the_trainer_s_gradients_before_clippin
             assert np.abs(found - expected).max() <= 1e-5 * np.abs(expected).max(), name
 
 
-async def test_a_run_asked_for_and_held_at_once_stands(sample, corpus, tmp_path):
-    async with started(sample, (120, 36), **options(corpus, tmp_path)) as pilot:
-        room = await opened(pilot, f"set {SETTINGS.replace('steps=8', 'steps=100000')}")
+async def test_a_run_asked_for_and_held_at_once_stands(sample, options):
+    async with started(sample, (120, 36), **options) as pilot:
+        room = await trained(pilot, steps=100_000)
         send(pilot, "space", "space")
         await settled(pilot)
         assert room.view.state in ("not begun", "paused")
@@ -185,9 +161,9 @@ async def test_a_run_asked_for_and_held_at_once_stands(sample, corpus, tmp_path)
         assert room.view.state == "paused"
 
 
-async def test_settings_are_edited_before_it_begins_and_refused_in_the_middle(sample, corpus, tmp_path):
-    async with started(sample, (120, 36), **options(corpus, tmp_path)) as pilot:
-        room = await opened(pilot)
+async def test_settings_are_edited_before_it_begins_and_refused_in_the_middle(sample, options):
+    async with started(sample, (120, 36), **options) as pilot:
+        room = await trained(pilot)
         await press(pilot, "e")
         assert "steps=8" in text(pilot)
         await press(pilot, "escape s")
@@ -200,9 +176,9 @@ async def test_settings_are_edited_before_it_begins_and_refused_in_the_middle(sa
         assert (room.view.settings.lr, room.view.fresh) == (0.1, False)
 
 
-async def test_curves_survive_another_size_and_another_screen(sample, corpus, tmp_path):
-    async with started(sample, (160, 45), **options(corpus, tmp_path)) as pilot:
-        await opened(pilot)
+async def test_curves_survive_another_size_and_another_screen(sample, options):
+    async with started(sample, (160, 45), **options) as pilot:
+        await trained(pilot)
         await press(pilot, "s s s s")
         before = text(pilot)
         for size in ((80, 24), (50, 10), (120, 36), (160, 45)):
@@ -212,9 +188,9 @@ async def test_curves_survive_another_size_and_another_screen(sample, corpus, tm
         assert text(pilot) == before
 
 
-async def test_going_astray_pauses_the_run_and_says_where_to_look(sample, corpus, tmp_path):
-    async with started(sample, (120, 36), **options(corpus, tmp_path)) as pilot:
-        room = await opened(pilot, f"set {SETTINGS.replace('steps=8', 'steps=60')} lr=10 warmup=0 weight_decay=10")
+async def test_going_astray_pauses_the_run_and_says_where_to_look(sample, options):
+    async with started(sample, (120, 36), **options) as pilot:
+        room = await trained(pilot, steps=60, lr=10, warmup=0, weight_decay=10)
         await press(pilot, "space")
         await settled(pilot)
         assert room.view.state == "astray"
@@ -226,6 +202,7 @@ async def test_going_astray_pauses_the_run_and_says_where_to_look(sample, corpus
 
 async def test_a_text_that_is_not_there_is_said(sample, tmp_path):
     async with started(sample, (80, 24), corpus=tmp_path / "none.txt", folder=tmp_path) as pilot:
-        await opened(pilot, "")
+        await pilot.app.show_screen("train")
+        await settled(pilot)
         await press(pilot, "s")
         assert "none.txt" in row(pilot, -2)

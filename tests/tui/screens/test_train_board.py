@@ -6,25 +6,7 @@ import pytest
 from textual import events
 
 from tests.tui.driving import press, row, settled, started, text, wait_for
-
-SETTINGS = "set steps=8 batch_size=2 seq_len=16 warmup=2 eval_every=4"
-WORDS = "Once upon a time there was a small fox named Pip. He saw a red ball. "
-
-
-@pytest.fixture
-def options(tmp_path):
-    path = tmp_path / "words.txt"
-    path.write_text(WORDS * 60, encoding="utf-8")
-    return {"corpus": path, "folder": tmp_path}
-
-
-async def trained(pilot, keys):
-    await pilot.app.show_screen("train")
-    await settled(pilot)
-    pilot.app.screen.do(SETTINGS)
-    await settled(pilot)
-    await press(pilot, keys)
-    return pilot.app.screen
+from tests.tui.train_screen import trained
 
 
 def find(pilot, words):
@@ -145,7 +127,7 @@ async def test_esc_stops_several_steps_and_a_text_that_is_being_read(sample, opt
     reading = train.TrainScreen.table["text"]
     monkeypatch.setitem(train.TrainScreen.table, "text", replace(reading, method=endless))
     async with started(sample, (120, 36), **options) as pilot:
-        room = await trained(pilot, "")
+        room = await trained(pilot)
         room.do("set steps=100000")
         room.do("step 99999")
         await wait_for(pilot, lambda: room.view.step >= 2, "steps are taken")

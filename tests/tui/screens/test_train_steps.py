@@ -1,29 +1,14 @@
 """Steps of a run in the debugger: the last, an older one, a group's gradients; and back to those opened before."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
+from tests.tui import train_screen
 from tests.tui.driving import enter, press, row, send, settled, started, text, wait_for
 
-SETTINGS = "set steps={} batch_size=2 seq_len=16 warmup=2 eval_every=4 max_norm=0.1"
-WORDS = "Once upon a time there was a small fox named Pip. He saw a red ball. "
-
-
-@pytest.fixture
-def options(tmp_path):
-    path = tmp_path / "words.txt"
-    path.write_text(WORDS * 60, encoding="utf-8")
-    return {"corpus": path, "folder": tmp_path}
-
-
-async def trained(pilot, keys, steps=8):
-    await pilot.app.show_screen("train")
-    await settled(pilot)
-    room = pilot.app.screen
-    room.do(SETTINGS.format(steps))
-    await settled(pilot)
-    await press(pilot, keys)
-    return room
+trained = partial(train_screen.trained, max_norm=0.1)
 
 
 async def shown(pilot):
@@ -137,7 +122,7 @@ async def test_taking_a_step_again_is_said_and_stopped_by_esc(sample, options, m
 
 async def test_steps_opened_are_gone_back_to_by_their_names(sample, options):
     async with started(sample, (120, 36), **options) as pilot:
-        room = await trained(pilot, "")
+        room = await trained(pilot)
         for _ in range(2):
             await press(pilot, "s d")
             await shown(pilot)
