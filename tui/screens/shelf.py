@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from glassllm.autograd.ops import Array
+from glassllm.debug.kept import owner
 from glassllm.debug.snapshot import CommandError
 
 MOST = 4
@@ -67,10 +68,7 @@ def arrays_of(session: Any) -> Iterator[Array]:
     """The arrays that a session's recording holds, each as the one that owns its memory."""
     tape = session.tape
     saved = (part for row in tape.rows for part in row.saved if isinstance(part, np.ndarray))
-    for array in chain(tape.rows.arrays, saved, *map(sent, tape.traversals)):
-        while isinstance(array.base, np.ndarray):
-            array = array.base
-        yield array
+    yield from map(owner, chain(tape.rows.arrays, saved, *map(sent, tape.traversals)))
 
 
 def sent(traversal: Any) -> Iterator[Array]:

@@ -3,28 +3,15 @@
 import pytest
 
 from tests.tui.driving import press, row, send, settled, started, wait_for
-
-SETTINGS = "set steps=100000 batch_size=2 seq_len=16 warmup=2 eval_every=4"
-WORDS = "Once upon a time there was a small fox named Pip. He saw a red ball. "
+from tests.tui.train_screen import trained
 
 
 async def running(pilot):
     """The Train screen, a long run begun."""
-    await pilot.app.show_screen("train")
-    await settled(pilot)
-    room = pilot.app.screen
-    room.do(SETTINGS)
-    await settled(pilot)
+    room = await trained(pilot, steps=100_000)
     send(pilot, "space")
     await wait_for(pilot, lambda: room.view.step >= 2, "the run goes on")
     return room
-
-
-@pytest.fixture
-def corpus(tmp_path):
-    path = tmp_path / "words.txt"
-    path.write_text(WORDS * 60, encoding="utf-8")
-    return path
 
 
 @pytest.mark.parametrize("line", ["debug 99999", "debug abc", "set lr=nan", "nonsense", "resume"])
