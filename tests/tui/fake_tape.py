@@ -86,6 +86,9 @@ class FakeTape:
     def health(self, row):
         return None
 
+    def staleness(self, row):
+        return ""
+
     def gradient_norm(self, row, at):
         return None
 

@@ -122,7 +122,7 @@ def line_row(snapshot: Snapshot, line: Line, is_selected: bool, width: int, pale
     indent = (2 if is_wide else 1) * line.depth + (1 if is_wide or not line.depth else 0)
     shape = "" if line.layers else numbers.shape(_shown_shape(row.array.shape, snapshot))
     room = width - 10 - len(shape) - indent
-    name = cut(line.name, room, "tail")
+    name = cut(glyphs.marked(line.name, tape.staleness(line.row)), room, "tail")
     words = [
         Span("  "),
         Span(marker, marker_fg, bold=is_current),

@@ -1,10 +1,16 @@
 """Signs: the shape says what a thing is, the filling says how far it is."""
 
-from glassllm.debug.snapshot import GradientState
+from glassllm.debug.snapshot import GradientState, Staleness
 
 RECORDED, NOT_YET = "■", "□"
 FORWARD, BACKWARD, SELECTED = "▶", "◀", "▷"
 FOLDED, OPEN = "▸", "▾"
+STALE = "~"
+
+
+def marked(name: str, staleness: Staleness) -> str:
+    """The name of a row, `~` before it where its user has written into its array since."""
+    return f"{STALE}{name}" if staleness else name
 
 
 def gradient_glyph(state: GradientState) -> tuple[str, str]:

@@ -27,7 +27,10 @@ def leaf_rows(snapshot: Snapshot, height: int, width: int, palette: Palette) -> 
     norms = [norm(snapshot, rows) for _, rows, _ in groups]
     largest = max((n for n in norms if n is not None), default=0.0)
     shown = list(zip(groups, norms, numbers.stats(norms[: height - 1]), strict=False))
-    body = [group_row(name, state, size, text, largest, width, palette) for (name, _, state), size, text in shown]
+    body = [
+        group_row(marked(snapshot, group), group[2], size, text, largest, width, palette)
+        for group, size, text in shown
+    ]
     return [text_row(title, width, palette, right=right), *body]
 
 
@@ -57,6 +60,12 @@ def grouped(snapshot: Snapshot, states: dict[int, GradientState]) -> list[Group]
         names = block if not final else f"{short} {' '.join(last_name(rows[x]) for x in rest)}"
         waiting.append((names, rest, states[rest[0]]))
     return groups + waiting
+
+
+def marked(snapshot: Snapshot, group: Group) -> str:
+    """A group's name, `~` before it where one of its leaves is stale."""
+    name, leaves, _ = group
+    return glyphs.marked(name, next(filter(None, map(snapshot.tape.staleness, leaves)), ""))
 
 
 def block_of(row: Row) -> str:

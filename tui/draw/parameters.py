@@ -50,7 +50,8 @@ def parameters(snapshot: Snapshot) -> list[Parameter]:
         row, health = tape.rows[leaf], tape.health(leaf)
         weight = None if health is None else health.norm
         state = tape.gradient_state(leaf, at)
-        found.append(Parameter(leaf, row.name, row.array.shape, weight, tape.gradient_norm(leaf, at), state))
+        name = glyphs.marked(row.name, tape.staleness(leaf))
+        found.append(Parameter(leaf, name, row.array.shape, weight, tape.gradient_norm(leaf, at), state))
     return found
 
 

@@ -14,6 +14,12 @@ from tui.draw.plane import PanelState, Plane
 from tui.draw.text import Row, Span, clean, cut, segments, text_row
 
 SHORT = {"contributions": "contrib"}
+STALE = {
+    "": "",
+    "since": "stale: written in place since",
+    "between": "stale: written between two uses, shown as first used",
+    "lost": "stale: written in place since, shown as it is now",
+}
 MOMENTS = ("min", "mean", "max", "std")
 PLURALS = {"vocabulary": "entries", "hidden": "hidden units", "in": "inputs", "out": "outputs"}
 
@@ -28,13 +34,17 @@ def title_row(snapshot: Snapshot, state: PanelState, width: int, palette: Palett
         place = "parameter" if row.parameter else row.kind
     elsewhere = "" if focus.is_current else "▷ selected, not current" if wide else "▷ selected"
     right = [Span(f"{place if wide or focus.is_current else elsewhere} ", "muted")]
-    title = cut(clean(focus.title), max(0, width - 4 - len(right[0].text)), keep="tail")
+    staleness = snapshot.tape.staleness(row.id)
+    name = glyphs.marked(clean(focus.title), staleness)
+    title = cut(name, max(0, width - 4 - len(right[0].text)), keep="tail")
     left = [
         Span("▌" if state.focused else " ", "bright"),
         Span(title, "bright" if state.focused else "muted", bold=state.focused),
     ]
     if wide and elsewhere:
         left.append(Span(f"  {elsewhere}", "muted"))
+    if staleness:
+        left.append(Span(f"  {STALE[staleness]}", "muted"))
     return text_row(left, width, palette, right=right)
 
 

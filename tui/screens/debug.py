@@ -115,7 +115,10 @@ class DebugScreen(Actions):
     def take_statistics(self) -> None:
         """Show what has been counted since the snapshot."""
         if self.snapshot is not None:
+            counted = self.snapshot.tape.health(self.snapshot.selection)
+            self.snapshot = replace(self.snapshot, value_health=counted)
             self.events.draw(self.snapshot)
+            self.tensor.draw(self.snapshot)
 
     def frame(self) -> None:
         """Paint the rows around the panels, which follow the cell cursor and the focus."""

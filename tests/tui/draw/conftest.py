@@ -33,6 +33,7 @@ def snapshot_of(
     recorded=True,
     backward=False,
     counted=True,
+    staleness="",
 ):
     """A snapshot of one node with this value; axes named `query`, `key` and `token` are labelled with words."""
     value = np.asarray(value)
@@ -53,7 +54,9 @@ def snapshot_of(
         row, "blocks.1 · attn.softmax", made, value, masked, GradientState(takes, delivered, edges),
         gradient, sent, (), recorded, True,
     )  # fmt: skip
-    tape = SimpleNamespace(rows=[row, *consumers], events=[SimpleNamespace(step="attn.softmax")])
+    tape = SimpleNamespace(
+        rows=[row, *consumers], events=[SimpleNamespace(step="attn.softmax")], staleness=lambda _: staleness
+    )
     health = health_of(value, masked) if counted and value.size else None
     gradient_health = health_of(gradient) if counted and gradient is not None and gradient.size else None
     return Snapshot(

@@ -22,7 +22,7 @@ def snapshot_of(value, axes, selection=0, gradient=None):
     row = Row(selection, "node", "op", "", value, number=selection + 1)
     state = GradientState(True, int(gradient is not None), 1)
     focus = Focus(row, f"tensor {selection}", labelled, value, None, state, gradient, (), (), True, True)
-    tape = SimpleNamespace(rows=[row], events=[])
+    tape = SimpleNamespace(rows=[row], events=[], staleness=lambda _: "")
     gradient_health = None if gradient is None else health_of(gradient)
     return Snapshot(
         1, RUN, Position(0, 0), selection, selection, (), tape, focus, health_of(value), gradient_health
