@@ -137,7 +137,7 @@ class GenerateScreen(Room):
         """Let a setting be typed over, as it stands."""
         if self.view is not None:
             now = getattr(self.view.sampling, setting.replace("-", "_"))
-            self.action_command_line(f"{setting} {'off' if now is None else f'{now:g}'}")
+            self.action_command_line(f"{setting} {'off' if now is None else repr(now).removesuffix('.0')}")
 
     def action_leave(self) -> None:
         """Stop what goes on; else forget what is marked."""

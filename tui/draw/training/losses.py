@@ -102,9 +102,9 @@ def draw_axes(pane: Pane, plot: Plot, marks: list[float], texts: list[str], step
 
 def label_curves(view: Trained, loss: Array, valid: Array, plot: Plot) -> None:
     """What the curves end with, written right of where they end."""
-    lines = [NOT_BEGUN] if not loss.size else ends(view, loss, valid, plot)
+    lines = ends(view, loss, valid, plot) if loss.size else [NOT_FINITE if view.step else NOT_BEGUN]
     wide = max(sum(len(span.text) for span in line) for line in lines)
-    x, y = 2, 1
+    x, y = 1, 1
     if loss.size:
         x = plot.column_of(float(loss[0, -1]) + 1) + 2
         y = (plot.row_of(float(loss[1, -1])) or 0) - len(lines) - 1
@@ -123,9 +123,10 @@ def label_curves(view: Trained, loss: Array, valid: Array, plot: Plot) -> None:
 
 
 NOT_BEGUN = [
-    Span("no step taken yet   ", "muted"), Span("space", "bright", bold=True), Span(" trains   ", "muted"),
-    Span("e", "bright", bold=True), Span(" settings", "muted"),
+    Span(" no step taken yet   ", "muted"), Span("space", "bright", bold=True), Span(" trains   ", "muted"),
+    Span("e", "bright", bold=True), Span(" settings ", "muted"),
 ]  # fmt: skip
+NOT_FINITE = [Span(" no loss was a finite number ", "muted")]
 
 
 def ends(view: Trained, loss: Array, valid: Array, plot: Plot) -> list[list[Span]]:

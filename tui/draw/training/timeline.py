@@ -1,5 +1,7 @@
 """The Train screen's track and header: how far the run is, and how fast it goes."""
 
+import math
+
 from glassllm.train import Trained
 from tui.draw import numbers
 from tui.draw.palette import Palette
@@ -40,7 +42,8 @@ def facts(view: Trained, width: int) -> list[list[Span]]:
     steps = numbers.count(view.settings.steps)
     said = [[Span("step ", "muted"), Span(numbers.count(view.step), "bright", bold=True), Span(f"/{steps}")]]
     if view.report is not None:
-        said += [[Span("loss ", "muted"), Span(f"{view.report.loss:.3f}")]]
+        loss = view.report.loss
+        said += [[Span("loss ", "muted"), Span(f"{loss:.3f}" if math.isfinite(loss) else numbers.special(loss))]]
         if width >= 100:
             said.append([Span("lr ", "muted"), Span(numbers.stat(view.report.lr, 2))])
     if view.seconds_per_step is not None and width >= 120:

@@ -9,6 +9,7 @@ import pytest
 
 from glassllm import Config, GlassLM, Tokenizer
 from glassllm.train import Trained, Training
+from tests.tui.draw import boards
 from tui.draw.palette import Palette
 from tui.draw.text import row_width
 from tui.draw.training import page, timeline
@@ -17,19 +18,7 @@ from tui.draw.training.rule import rule
 from tui.draw.training.sample import amount, wrapped, written
 from tui.draw.training.updates import groups, is_astray, log_ratio, spoken, trend_text
 
-PALETTES = [
-    Palette(),
-    Palette("light", "256"),
-    Palette("dark", "16"),
-    Palette("dark", "none"),
-    Palette(is_ascii=True),
-]
-SIZES = [(160, 37), (120, 29), (100, 20), (80, 18), (79, 18), (60, 14), (60, 3), (200, 60)]
 WORDS = "a small fox saw a red ball and a big owl saw the small fox. "
-
-
-def text(rows):
-    return "\n".join("".join(segment.text for segment in row) for row in rows)
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +59,8 @@ def views(tmp_path_factory) -> dict[str, Trained]:
     return found
 
 
-@pytest.mark.parametrize("palette", PALETTES, ids=lambda p: f"{p.theme}-{p.colors}-{p.is_ascii}")
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("palette", boards.PALETTES, ids=boards.name)
+@pytest.mark.parametrize("size", boards.SIZES)
 def test_all_rows_fill_the_board(views, size, palette):
     width, height = size
     for view in views.values():
@@ -84,7 +73,7 @@ def test_all_rows_fill_the_board(views, size, palette):
 
 def test_what_is_shown_is_the_run_s(views):
     view = views["paused"]
-    screen = text(page.board(view, Look(), 160, 37, Palette()))
+    screen = boards.text(page.board(view, Look(), 160, 37, Palette()))
     assert f"val   {view.curves['val_loss'][1, -1]:.3f}" in screen
     assert f"train {view.report.loss:.3f}" in screen
     assert f"unigram {view.unigram:.3f}" in screen
@@ -95,21 +84,22 @@ def test_what_is_shown_is_the_run_s(views):
 
 def test_a_run_gone_astray_says_where_to_look(views):
     fault = views["astray"].fault
-    screen = text(page.board(views["astray"], Look(), 160, 37, Palette()))
+    screen = boards.text(page.board(views["astray"], Look(), 160, 37, Palette()))
     assert fault.fault in screen
     assert fault.place in screen
 
 
 def test_a_loss_that_is_none_from_the_start_is_named(views):
     view = views["astray at once"]
-    screen = text(page.board(view, Look(), 160, 37, Palette()))
+    screen = boards.text(page.board(view, Look(), 160, 37, Palette()))
     assert (view.step, view.fault.fault, view.fault.place) == (1, "the loss is NaN", "blocks.1.ffn.W1")
-    assert "the loss is NaN" in screen and "now NaN" in screen
+    assert "the loss is NaN" in screen and "now NaN" in screen and "no step taken" not in screen
+    assert "".join(span.text for span in timeline.facts(view, 80)[1]) == "loss NaN"
 
 
 def test_before_a_run_the_settings_are_seen_at_every_size_with_two_columns(views):
     for width, height in ((160, 37), (120, 29), (80, 18)):
-        assert "batch_size" in text(page.board(views["not begun"], Look(), width, height, Palette()))
+        assert "batch_size" in boards.text(page.board(views["not begun"], Look(), width, height, Palette()))
 
 
 @pytest.mark.parametrize(("value", "astray"), [(-4.5, False), (-2.5, False), (-4.6, True), (-2.4, True)])
@@ -119,7 +109,7 @@ def test_where_a_group_is_astray(value, astray):
 
 @pytest.mark.parametrize(("colors", "has_sign"), [("truecolor", False), ("16", True), ("none", True)])
 def test_validation_has_a_sign_of_its_own_where_colour_cannot_tell_it(views, colors, has_sign):
-    rows = text(page.board(views["done"], Look(), 160, 37, Palette(colors=colors))).splitlines()
+    rows = boards.text(page.board(views["done"], Look(), 160, 37, Palette(colors=colors))).splitlines()
     left = [row[8:96] for row in rows[2:18]]
     points = sum(row.count("o ") + row.rstrip().endswith("o") for row in left)
     assert ("o val" in "\n".join(left)) is has_sign
@@ -137,7 +127,7 @@ def test_what_is_pointed_at_is_what_is_drawn_there(views, size):
     view = views["paused"]
     for turned in range(4):
         look = Look(turned=turned)
-        rows = text(page.board(view, look, *size, Palette())).splitlines()
+        rows = boards.text(page.board(view, look, *size, Palette())).splitlines()
         for y, row in enumerate(rows):
             for i, group in enumerate(groups(view)):
                 name = spoken(group, groups(view))
@@ -185,7 +175,7 @@ def test_groups_astray_are_said_in_words_the_farthest_first(views):
     usual = dict.fromkeys(view.report.updates, 1e-3)
     updates = usual | {"blocks.1.ffn": 10**-2.3, "norm_f": 10**-4.9}
     shown = replace(view, report=replace(view.report, updates=updates))
-    rows = text(page.board(shown, Look(), 160, 37, Palette())).splitlines()
+    rows = boards.text(page.board(shown, Look(), 160, 37, Palette())).splitlines()
     words = [row[96:].strip() for row in rows if "! " in row[96:]]
     assert "! norm_f  hardly moves: 0.0013% of the weight" in words
     assert "! 1 ffn  steps are large: 0.5% of the weight" in words
