@@ -5,27 +5,11 @@ import random
 import numpy as np
 import pytest
 
-from glassllm import Config, GlassLM, Tokenizer
+from glassllm import Config, GlassLM
 from glassllm.checkpoint import CheckpointError
 from glassllm.train import Training, evaluate, load_state
 from glassllm.train.sample import NEW
-
-WORDS = "a small fox saw a red ball and a big owl saw the small fox. "
-STEPS = 12
-
-
-def finish(work):
-    for _ in work:
-        pass
-
-
-def result(work):
-    """What a generator returns."""
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            return end.value
+from tests.glassllm.train.runs import STEPS, WORDS, finish
 
 
 def state(training):
@@ -33,28 +17,6 @@ def state(training):
     trainer = training.trainer
     arrays = [*(p.data for p in trainer.model.parameters()), *trainer.optimizer.first, *trainer.optimizer.second]
     return [a.tobytes() for a in arrays], trainer.optimizer.counts, trainer.rng.bit_generator.state, trainer.step
-
-
-@pytest.fixture(scope="module")
-def model():
-    tokenizer = Tokenizer.train(WORDS * 10, 40)
-    model = GlassLM(Config(vocab_size=tokenizer.vocab_size, d_model=8, n_layers=1, n_heads=2, max_len=16))
-    model.tokenizer = tokenizer
-    return model
-
-
-@pytest.fixture
-def begin(model, tmp_path):
-    """Makes a run on the same text, in the same folder."""
-    text = tmp_path / "words.txt"
-    text.write_text(WORDS * 40, encoding="utf-8")
-
-    def make(**changes):
-        training = Training(model, text, tmp_path, "small")
-        training.set(**{"steps": STEPS, "batch_size": 2, "seq_len": 8, "warmup": 2, "eval_every": 4} | changes)
-        return training
-
-    return make
 
 
 @pytest.fixture

@@ -3,37 +3,14 @@
 import numpy as np
 import pytest
 
-from glassllm import Config, GlassLM, Tokenizer
+from glassllm import GlassLM
 from glassllm.checkpoint import CheckpointError
 from glassllm.train import Trainer, Training, load_state, read_corpus
-
-WORDS = "a small fox saw a red ball and a big owl saw the small fox. "
-
-
-def finish(work):
-    for _ in work:
-        pass
+from tests.glassllm.train.runs import finish
 
 
 def weights(trainer):
     return {name: p.data.copy() for name, p in trainer.model.named_parameters().items()}
-
-
-@pytest.fixture(scope="module")
-def model():
-    tokenizer = Tokenizer.train(WORDS * 10, 40)
-    model = GlassLM(Config(vocab_size=tokenizer.vocab_size, d_model=8, n_layers=1, n_heads=2, max_len=16))
-    model.tokenizer = tokenizer
-    return model
-
-
-@pytest.fixture
-def training(model, tmp_path):
-    text = tmp_path / "words.txt"
-    text.write_text(WORDS * 40, encoding="utf-8")
-    training = Training(model, text, tmp_path, "small")
-    training.set(steps=12, batch_size=2, seq_len=8, warmup=2, eval_every=4)
-    return training
 
 
 def test_before_it_begins_there_is_nothing_to_see_but_the_settings(training):

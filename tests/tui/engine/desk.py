@@ -99,6 +99,13 @@ class Desk:
         """The message that ends a job."""
         return self.inbox.wait(lambda m: isinstance(m, JOB_ENDINGS) and about(m) == request, f"end of {request}")
 
+    def cancelled(self, work: Callable[[], object], begun: threading.Event) -> None:
+        """Start work that goes on until it is cancelled, and cancel it once it has begun."""
+        request = self.engine.submit(work, "work")
+        assert begun.wait(PATIENCE)
+        self.engine.cancel(request)
+        assert isinstance(self.end_of(request), JobCancelled)
+
     def shown(self, request: Request) -> SnapshotReady:
         """The last snapshot of a command."""
         return self.inbox.wait(

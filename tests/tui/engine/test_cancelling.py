@@ -42,10 +42,7 @@ def test_a_slice_is_cancelled_at_its_next_op(desk: Desk, swallows: bool) -> None
                 if not swallows:
                     raise
 
-    request = desk.engine.submit(work, "work")
-    assert begun.wait(PATIENCE)
-    desk.engine.cancel(request)
-    assert isinstance(desk.end_of(request), JobCancelled)
+    desk.cancelled(work, begun)
     assert desk.do(state)[0] is True
 
 
@@ -57,10 +54,7 @@ def test_a_hook_installed_inside_a_slice_keeps_the_cancelling_one_behind_it(desk
         tensor.set_hook(recording)
         endless(begun)
 
-    request = desk.engine.submit(work, "work")
-    assert begun.wait(PATIENCE)
-    desk.engine.cancel(request)
-    assert isinstance(desk.end_of(request), JobCancelled)
+    desk.cancelled(work, begun)
     assert set(recording.ops) == {"add"}
 
 
@@ -72,10 +66,7 @@ def test_a_recording_is_cancelled_like_any_slice_and_left_complete(desk: Desk) -
             tapes.append(tape)
             endless(begun)
 
-    request = desk.engine.submit(work, "work")
-    assert begun.wait(PATIENCE)
-    desk.engine.cancel(request)
-    assert isinstance(desk.end_of(request), JobCancelled)
+    desk.cancelled(work, begun)
     assert {row.name for row in tapes[0].rows if row.kind == "node"} == {"add"}
 
 

@@ -21,7 +21,7 @@ from tests.tui.engine.desk import (
     endless,
     state,
 )
-from tui.messages import EngineFailed, JobCancelled, JobDone, SnapshotReady
+from tui.messages import EngineFailed, JobDone, SnapshotReady
 
 # Failures, and the state between slices
 
@@ -108,10 +108,7 @@ def test_they_are_restored_after_a_cancel_too(desk: Desk) -> None:
         tensor.set_tracking(False)
         endless(begun)
 
-    request = desk.engine.submit(work, "work")
-    assert begun.wait(PATIENCE)
-    desk.engine.cancel(request)
-    assert isinstance(desk.end_of(request), JobCancelled)
+    desk.cancelled(work, begun)
     assert desk.do(state)[0] is True
 
 

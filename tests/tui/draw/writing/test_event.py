@@ -7,6 +7,7 @@ import pytest
 
 from glassllm import Config, GlassLM
 from glassllm.generation import Writer
+from tests.tui.draw import boards
 from tui.draw import numbers
 from tui.draw.palette import Palette
 from tui.draw.text import cut, row_width
@@ -17,13 +18,6 @@ from tui.draw.writing.plane import axes_words, part_of, wrapped
 from tui.draw.writing.rule import rule
 from tui.draw.writing.spots import Spot, spot_at
 from tui.draw.writing.worked import SUMS, WORKED, worked
-
-PALETTES = [Palette(), Palette("light", "256"), Palette("dark", "none"), Palette(is_ascii=True)]
-SIZES = [(160, 37), (120, 28), (80, 17), (79, 18), (60, 14), (60, 3), (200, 60)]
-
-
-def text(rows):
-    return "\n".join("".join(segment.text for segment in row) for row in rows)
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +37,8 @@ def views(writer, count):
     return found
 
 
-@pytest.mark.parametrize("palette", PALETTES, ids=lambda p: f"{p.theme}-{p.colors}-{p.is_ascii}")
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("palette", boards.PALETTES, ids=boards.name)
+@pytest.mark.parametrize("size", boards.SIZES)
 def test_all_rows_fill_the_board_at_every_event(played, size, palette):
     width, height = size
     for view in [view for each in played.values() for view in each][::5]:
@@ -59,7 +53,7 @@ def test_all_rows_fill_the_board_at_every_event(played, size, palette):
 def test_the_event_is_named_with_its_rule_its_shape_and_its_numbers(played, width):
     for view in played[5][:75]:
         moment = view.moment
-        pane = text(event_pane(view, Choice(), width, 21, Palette()).rows())
+        pane = boards.text(event_pane(view, Choice(), width, 21, Palette()).rows())
         assert moment.scope.removeprefix("blocks.") in pane and moment.equation[:30] in pane
         assert numbers.shape(moment.shape) in pane.splitlines()[0]
         assert " ".join(re.split(r"\s+", pane)).find(moment.meaning) > 0
@@ -70,12 +64,12 @@ def test_the_event_is_named_with_its_rule_its_shape_and_its_numbers(played, widt
 def test_all_values_are_written_where_they_fit_else_the_largest(played):
     softmax = played[5][9]
     row = softmax.moment.value[1, -1]
-    pane = text(event_pane(softmax, Choice(head=1), 64, 22, Palette()).rows())
+    pane = boards.text(event_pane(softmax, Choice(head=1), 64, 22, Palette()).rows())
     texts, _ = numbers.row_numbers(row)
     assert "head 2 of 4 " in pane
     assert all(written in pane for written in texts)
     act = played[5][16]
-    pane = text(event_pane(act, Choice(), 64, 21, Palette()).rows())
+    pane = boards.text(event_pane(act, Choice(), 64, 21, Palette()).rows())
     largest = int(np.abs(act.moment.value[0]).argmax())
     assert "largest" in pane and re.search(rf" {largest} +[+−]\d", pane)
 
@@ -98,7 +92,7 @@ def test_nothing_shows_before_it_is_computed(played):
     whole = played[5][76]
     likeliest = name(whole, int(whole.candidates.order[0]))
     for view in played[5]:
-        board = text(page.board(view, Choice(), 160, 37, Palette()))
+        board = boards.text(page.board(view, Choice(), 160, 37, Palette()))
         steps = [moment.step for moment in view.moments[: view.event]]
         assert ("candidates come with probs, event 76 of 77" in board) == ("probs" not in steps)
         assert ("1\u2009024 candidates" in board) == ("probs" in steps)
@@ -139,22 +133,22 @@ def test_a_cell_worked_out_is_the_cell(played, count):
 @pytest.mark.parametrize("width", [160, 120, 80])
 def test_the_track_has_the_events_of_the_token_and_where_each_block_begins(played, width):
     for view in played[5]:
-        row = text([timeline.track(view, "paused", 4, width, Palette())])
+        row = boards.text([timeline.track(view, "paused", 4, width, Palette())])
         assert row.count("▶") == 1 and "events/s" in row
     if width > 100:
-        at = [text([timeline.track(view, "paused", 4, width, Palette())]).index("▶") for view in played[5]]
+        at = [boards.text([timeline.track(view, "paused", 4, width, Palette())]).index("▶") for view in played[5]]
         assert at == list(range(at[0], at[0] + 77))
-    row = text([timeline.track(played[5][75], "paused", 4, width, Palette())])
+    row = boards.text([timeline.track(played[5][75], "paused", 4, width, Palette())])
     assert re.findall(r" (\d) ", row)[:4] == ["0", "1", "2", "3"]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", boards.SIZES)
 def test_what_is_pointed_at_is_what_is_written_there(played, size):
     width, height = size
     view = played[5][76]
     for choice in (Choice(), Choice(tab=1)):
         panes = page.panes(view, choice, width, height, Palette())
-        rows = text(page.board(view, choice, width, height, Palette())).splitlines()
+        rows = boards.text(page.board(view, choice, width, height, Palette())).splitlines()
         for left, top, pane in panes:
             for spot in pane.spots:
                 assert spot_at(panes, left + spot.x, top + spot.y) == spot
@@ -180,9 +174,9 @@ def test_a_forward_that_goes_wrong_can_be_played_to_where_it_does():
         for event in range(1, len(writer.scopes()) + 1):
             writer.go_to_event(event)
             view = writer.view()
-            for width, height in SIZES:
+            for width, height in boards.SIZES:
                 rows = page.board(view, Choice(), width, height, Palette())
                 assert [row_width(row) for row in rows] == [width] * height
-            seen[view.moment.step] = text(page.board(view, Choice(), 160, 37, Palette()))
+            seen[view.moment.step] = boards.text(page.board(view, Choice(), 160, 37, Palette()))
     assert "NaN" not in seen["ffn.act"] and "× 8 NaN" in seen["ffn.down"]
     assert "hold NaN or Inf" in seen["logits"]

@@ -5,6 +5,7 @@ import pytest
 
 from glassllm import Config, GlassLM
 from glassllm.generation import Writer, Written
+from tests.tui.draw import boards
 from tui.draw.palette import Palette
 from tui.draw.text import row_width
 from tui.draw.writing import page, timeline
@@ -12,19 +13,6 @@ from tui.draw.writing.attention import entropy_of, window
 from tui.draw.writing.candidates import bar, cut_words
 from tui.draw.writing.choice import Choice, marked
 from tui.draw.writing.rule import rule
-
-PALETTES = [
-    Palette(),
-    Palette("light", "256"),
-    Palette("dark", "16"),
-    Palette("dark", "none"),
-    Palette(is_ascii=True),
-]
-SIZES = [(160, 37), (120, 29), (100, 20), (80, 18), (79, 18), (60, 14), (60, 3), (200, 60)]
-
-
-def text(rows):
-    return "\n".join("".join(segment.text for segment in row) for row in rows)
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +30,8 @@ def views(tiny) -> list[Written]:
     return found
 
 
-@pytest.mark.parametrize("palette", PALETTES, ids=lambda p: f"{p.theme}-{p.colors}-{p.is_ascii}")
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("palette", boards.PALETTES, ids=boards.name)
+@pytest.mark.parametrize("size", boards.SIZES)
 def test_all_rows_fill_the_board(views, size, palette):
     width, height = size
     for view in views:
@@ -56,7 +44,7 @@ def test_all_rows_fill_the_board(views, size, palette):
 
 def test_the_candidates_are_the_likeliest_with_their_probabilities(views):
     view = views[1]
-    screen = text(page.board(view, Choice(), 160, 37, Palette()))
+    screen = boards.text(page.board(view, Choice(), 160, 37, Palette()))
     for candidate in view.candidates.top(5):
         assert f"{candidate.probs[0]:.3f}".lstrip("0").rstrip("0")[:3] in screen
     assert f"perplexity {view.perplexity:.2f}" in screen
@@ -67,7 +55,7 @@ def test_what_a_filter_cuts_is_counted(views):
     assert cut_words(found, "top-k").startswith("top-k 20 cuts 1\u2009004, p ")
     kept = {stage.name: stage.kept for stage in found.stages}
     assert cut_words(found, "top-p").startswith(f"top-p .8 cuts {20 - kept['top-p']}, p ")
-    screen = text(page.board(views[2], Choice(), 160, 37, Palette()))
+    screen = boards.text(page.board(views[2], Choice(), 160, 37, Palette()))
     assert cut_words(found, "top-k") in screen
 
 
@@ -79,7 +67,7 @@ def test_the_cursor_is_on_the_next_token_until_it_is_moved(views):
 
 def test_the_rule_s_numbers_make_the_probability(views):
     view = views[1]
-    rows = text(rule(view, Choice(), 160, 2, Palette()))
+    rows = boards.text(rule(view, Choice(), 160, 2, Palette()))
     z, logits = view.candidates.logits[view.upcoming], view.candidates.logits.astype(float)
     assert f"exp(({z:.3f} − {logits.max():.3f}) / 1)".replace("-", "−") in rows
     assert f"{np.exp(logits - logits.max()).sum():.4g}" in rows
@@ -88,7 +76,7 @@ def test_the_rule_s_numbers_make_the_probability(views):
 def test_past_the_window_the_text_says_how_much_is_out_of_sight(views):
     view = views[-1]
     assert view.unseen == len(view.tokens) - 128
-    assert "tokens out of sight" in text(page.board(view, Choice(), 160, 37, Palette()))
+    assert "tokens out of sight" in boards.text(page.board(view, Choice(), 160, 37, Palette()))
 
 
 def test_logits_that_are_not_finite_are_said_and_nothing_fails():
@@ -97,10 +85,10 @@ def test_logits_that_are_not_finite_are_said_and_nothing_fails():
     with np.errstate(all="ignore"):
         view = Writer(model, [1, 2]).view()
     assert view.upcoming is None
-    for width, height in SIZES:
+    for width, height in boards.SIZES:
         rows = page.board(view, Choice(), width, height, Palette())
         assert [row_width(row) for row in rows] == [width] * height
-    assert "NaN" in text(page.board(view, Choice(), 160, 37, Palette()))
+    assert "NaN" in boards.text(page.board(view, Choice(), 160, 37, Palette()))
 
 
 @pytest.mark.parametrize(
