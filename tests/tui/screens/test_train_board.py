@@ -93,7 +93,7 @@ async def test_a_saved_run_is_named_before_a_run_begins_and_R_goes_on_with_it(sa
     async with started(sample, (120, 36), **options) as pilot:
         await pilot.app.show_screen("train")
         await settled(pilot)
-        assert "tiny-trained.train.npz, step 3; R goes on with it" in row(pilot, -2)
+        assert "tiny-trained.train.npz, step 3; R goes on, space begins anew" in row(pilot, -2)
         await press(pilot, "R")
         room = pilot.app.screen
         assert (room.view.step, room.view.state, room.unsaved) == (3, "paused", "")

@@ -50,9 +50,9 @@ def astray_said(fault: Divergence) -> Said:
 
 
 def resumable_said(view: Trained) -> Said:
-    return (("‖ ", "fwd"), ("a saved run", "bright"), (f"  {view.resumable}, step ", "muted"),
+    return (("‖ ", "fwd"), ("saved run", "bright"), (f"  {view.resumable}, step ", "muted"),
             (count(view.resumable_step), "text"), ("; ", "muted"), ("R", "bright"),
-            (" goes on with it, ", "muted"), ("space", "bright"), (" begins anew", "muted"))  # fmt: skip
+            (" goes on, ", "muted"), ("space", "bright"), (" begins anew", "muted"))  # fmt: skip
 
 
 def unsaved(view: Trained) -> str:

@@ -27,7 +27,7 @@ def attention_pane(view: Written, choice: Choice, width: int, height: int, palet
     """As many heads as there are rows for, the chosen one among them; dots where a layer has not looked yet."""
     pane = Sketch(width, height, palette)
     layers, each = view.layers, view.heads
-    pane.title("attention", f"of the last token  {layers * each} heads × {len(view.tokens)} tokens",
+    pane.title("attention", f"of the last token  {layers * each} heads × {len(view.tokens) - view.unseen} tokens",
                [Span("each row sums to 1" if width >= WIDE else "", "muted")])  # fmt: skip
     if view.attention is None or height < 4:
         return pane

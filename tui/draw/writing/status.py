@@ -2,6 +2,7 @@
 
 from glassllm.debug.snapshot import Said
 from glassllm.generation import Moment, Written
+from glassllm.tokenizer import SPECIALS, UNK
 from tui.draw import numbers
 
 from .choice import name
@@ -16,8 +17,11 @@ def said(view: Written) -> Said:
 
 
 def prompt_said(view: Written) -> Said:
-    return (("▶ ", "fwd"), ("the prompt", "bright"), (f"  {view.prompt} tokens; ", "muted"),
-            ("n", "bright"), (" writes the next, ", "muted"),
+    noun = "token" if view.prompt == 1 else "tokens"
+    unknown = view.tokens[: view.prompt].count(SPECIALS[UNK])
+    of_them = f", {unknown} unknown to the model" if unknown else ""
+    return (("▶ ", "fwd"), ("the prompt", "bright"), (f"  {view.prompt} {noun}", "muted"),
+            (of_them, "text"), ("; ", "muted"), ("n", "bright"), (" writes the next, ", "muted"),
             ("i", "bright"), (" goes through its events, ", "muted"),
             ("c", "bright"), (f" writes {view.goal}", "muted"))  # fmt: skip
 
@@ -25,7 +29,8 @@ def prompt_said(view: Written) -> Said:
 def token_said(view: Written) -> Said:
     node = view.path[-1]
     kept = f" with p {numbers.stat(node.probability)}" if node.how == "drawn" else ""
-    forks = f"   {view.branches} forks in the tree" if view.branches else ""
+    noun = "fork" if view.branches == 1 else "forks"
+    forks = f"   {view.branches} {noun} in the tree" if view.branches else ""
     return (("▶ ", "fwd"), (f"token {view.depth}", "bright"), (f"  {name(view, node.token)}", "text"),
             (f"  {node.how}{kept}{forks}", "muted"))  # fmt: skip
 
