@@ -16,24 +16,26 @@ STEP = 6
 
 def draw_numbers(
     canvas: Canvas, x: int, y: int, labels: int, focus: Focus, plane: Plane, fit: Fit, width: int, how: Format
-) -> None:
+) -> int:
     """The cursor's row as numbers: short ones each under its large cell, else those around the cursor.
 
-    Large cells that have their own numbers get the factor that these share.
+    Large cells that have their own numbers get the factor that these share. Returns how many columns from `x` on
+    a factor takes that stands in the line below.
     """
     columns = plane.values.shape[1]
     if fit.size == "large" and canvas.palette.is_flat:
         factor = cell_numbers(plane, how)[1]
         canvas.words_right(x + labels + 1 + fit.width, y, [Span(factor, "muted")])
-        return
+        return 0
     if fit.size == "large" and how.is_usual:
         step, first, last = 4, 0, columns
     else:
         step = step_of(plane, how)
         if step > width + 1:
-            return
+            return 0
         first, last = window(columns, width // step, plane.column)
     texts, factor = written(plane.values[plane.row, first:last], how, digits=2)
+    factor = canvas.palette.spell(factor)
     hidden = plane.hidden(plane.row)[first:last].tolist()
     canvas.words(x, y, [Span(pad(row_label(focus, plane, plane.row), labels, "right"), "bright", bold=True)])
     tail = _trailing(hidden, plane.column - first)
@@ -43,8 +45,9 @@ def draw_numbers(
         canvas.words(x + labels + 1 + step * i, y, number_words(texts[i], hidden[i], first + i == plane.column))
     if is_behind:
         canvas.words(x + labels + 2 + step * shown, y, [Span(f" {factor}", "muted")])
-    elif factor:
-        canvas.words(x, y + 1, [Span(pad(canvas.palette.spell(factor), labels, "right"), "muted")])
+        return 0
+    canvas.words(x, y + 1, [Span(factor.rjust(labels), "muted")] if factor else [])
+    return len(factor)
 
 
 def step_of(plane: Plane, how: Format) -> int:
@@ -62,14 +65,20 @@ def written(values: Array, how: Format, digits: int) -> tuple[list[str], str]:
 def draw_table(
     canvas: Canvas, x: int, y: int, labels: int, focus: Focus, plane: Plane, width: int, height: int, how: Format
 ) -> None:
-    """The cells around the cursor as numbers, `height` lines with the heads of columns."""
+    """The cells around the cursor as numbers, `height` lines with the heads of columns.
+
+    The factor they share stands before the heads; one too wide for that moves the numbers to the right.
+    """
     rows, columns = plane.values.shape
     step = step_of(plane, how)
     top, bottom = window(rows, height - 1, plane.row)
     first, last = window(columns, width // step, plane.column)
-    part = plane.values[top:bottom, first:last]
-    texts, factor = written(part.ravel(), how, digits=3)
-    canvas.words(x, y, [Span(pad(canvas.palette.spell(factor), labels, "right"), "muted")])
+    texts, factor = written(plane.values[top:bottom, first:last].ravel(), how, digits=3)
+    while (excess := len(canvas.palette.spell(factor)) - labels) > 0:
+        labels, width = labels + excess, width - excess
+        first, last = window(columns, width // step, plane.column)
+        texts, factor = written(plane.values[top:bottom, first:last].ravel(), how, digits=3)
+    canvas.words(x, y, [Span(canvas.palette.spell(factor).rjust(labels), "muted")])
     left = x + labels + 1
     for column in range(first, last):
         is_cursor = column == plane.column

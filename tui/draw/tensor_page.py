@@ -161,11 +161,12 @@ def draw_wide(draft: Draft, what: Shown, x: int, width: int, heading: bool) -> N
         canvas.words_right(right, 2, [cell, words.value_word(what.array, plane, state.format)])
     spare = canvas.height - below - 5
     has_table = fit.size == "small" and spare >= 4
+    factor = 0
     if has_table:
         height = min(spare, plane.values.shape[0] + 1)
         draw_table(canvas, left, below + 4, labels, focus, plane, room, height, state.format)
     elif fit.size != "medium" or not state.format.is_usual:
-        draw_numbers(canvas, left, below, labels, focus, plane, fit, room, state.format)
+        factor = draw_numbers(canvas, left, below, labels, focus, plane, fit, room, state.format)
     thumbs = min(plane.values.shape[1], right - map_x - fit.width - 4)
     lowest = 0
     if _slices(plane) > 1 and thumbs >= min(8, plane.values.shape[1]):
@@ -174,7 +175,7 @@ def draw_wide(draft: Draft, what: Shown, x: int, width: int, heading: bool) -> N
         )
         draft.spots += spots
         lowest = max(spot.y + spot.fit.lines for spot in spots)
-    draw_distribution(draft, what, left, below + 1, labels, right, lowest)
+    draw_distribution(draft, what, left, below + 1, max(labels, factor), right, lowest)
 
 
 def _slices(plane: Plane) -> int:

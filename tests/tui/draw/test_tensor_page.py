@@ -1,5 +1,6 @@
 """The tensor panel at every size and for every kind of tensor: whole rows, the right numbers, the right words."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -242,6 +243,23 @@ def test_pooling_is_said_and_numbers_around_the_cursor_are_written(snapshots):
     assert "16 entries a cell, largest |x|" in text_of(page)
     assert "▴ 500" in text_of(page)
     assert "+900" in text_of(page) and "×10⁻²" in text_of(page)
+
+
+@pytest.mark.parametrize("exponent", [-320, -300, -45, -12, -3, 5, 12, 300])
+@pytest.mark.parametrize("is_ascii", [False, True])
+@pytest.mark.parametrize("shape", [(3, 3), (3, 90), (90, 90), (30,), (2, 12)])
+@pytest.mark.parametrize("size", [(74, 37), (49, 26), (49, 17), (48, 30), (40, 20)])
+def test_the_factor_of_numbers_is_never_cut(snapshots, exponent, is_ascii, shape, size):
+    values = np.linspace(-1, 1, np.prod(shape)).reshape(shape) * 10.0**exponent
+    palette = Palette(is_ascii=is_ascii)
+    state = PanelState(cell=tuple(n - 1 for n in shape))
+    text = text_of(tensor_page(snapshots(values), state, *size, palette))
+    found = re.findall(r"x10(\^-?\d+)(?!\S)" if is_ascii else r"×10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)(?!\S)", text)
+    assert text.count("x10" if is_ascii else "×10") == len(found)
+    assert bool(found) or not re.search(r"[+−-]\d\d +[+−-]\d", text)
+    for each in found:
+        power = int(each.strip("^").translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
+        assert power <= exponent and (power >= exponent - 4 or exponent == -320)
 
 
 def test_a_scalar_is_written_in_full(snapshots):
