@@ -7,7 +7,8 @@ from tui.draw.palette import Palette
 from tui.draw.pane import Pane, board_rows
 from tui.draw.text import Row
 
-from .losses import AXES, loss_pane, norm_pane
+from .losses import AXES, loss_pane
+from .norm import norm_pane
 from .run import run_pane
 from .sample import sample_pane
 from .tabs import tab_at

@@ -5,7 +5,7 @@ from tui.draw import numbers
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, Words, text_row
 
-from .losses import clipping
+from .norm import clipping
 from .timeline import pace
 
 
