@@ -200,10 +200,15 @@ def trend_text(values: list[float], width: int) -> str:
 def verdict(view: Trained, group: str, names: Sequence[str], of_what: str) -> list[Span]:
     """A group in words."""
     value = log_ratio(view, group)
-    share = f"{100 * 10**value:.2g}%{of_what}"
+    share = f"{percent(100 * 10**value)}{of_what}"
     name = spoken(group, names)
     if not is_astray(value):
         return [Span(f"  {name}", "bright", bold=True), Span(f"  a step is {share}", "muted")]
     said = "steps are large" if value > HEALTHY[1] else "hardly moves"
     words = f"{said}: {share}" if math.isfinite(value) else "stands still"
     return [Span(f"! {name}", "stop", bold=True), Span(f"  {words}")]
+
+
+def percent(x: float) -> str:
+    """Two digits of it, without an exponent where it is large: `0.45%`, `9 938%`."""
+    return f"{numbers.count(round(x))}%" if x >= 100 else numbers.with_minus(f"{x:.2g}%")

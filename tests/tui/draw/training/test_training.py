@@ -16,7 +16,7 @@ from tui.draw.training import page, timeline
 from tui.draw.training.page import Look
 from tui.draw.training.rule import rule
 from tui.draw.training.sample import amount, wrapped, written
-from tui.draw.training.updates import groups, is_astray, log_ratio, spoken, trend_text
+from tui.draw.training.updates import groups, is_astray, log_ratio, percent, spoken, trend_text
 
 WORDS = "a small fox saw a red ball and a big owl saw the small fox. "
 
@@ -114,6 +114,13 @@ def test_validation_has_a_sign_of_its_own_where_colour_cannot_tell_it(views, col
     points = sum(row.count("o ") + row.rstrip().endswith("o") for row in left)
     assert ("o val" in "\n".join(left)) is has_sign
     assert (points > 1) is has_sign
+
+
+@pytest.mark.parametrize(
+    ("x", "said"), [(0.452, "0.45%"), (12, "12%"), (100, "100%"), (9938.4, "9\u2009938%"), (2e-7, "2e−07%")]
+)
+def test_a_step_is_a_percentage_of_the_weight(x, said):
+    assert percent(x) == said
 
 
 def test_a_trend_rises_where_values_rise():
