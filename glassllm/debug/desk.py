@@ -13,6 +13,7 @@ from .commands import Command
 from .snapshot import CommandError
 
 FRESH = "weights"  # what a run starts from: new, or kept
+MOST_MOVES = 10_000  # tokens or events by one command: others wait for it
 
 
 # A writer
@@ -22,6 +23,8 @@ def each(move: Callable[[Writer], None]) -> Callable[..., Iterator[tuple[int, in
     """So many of these moves, each by itself."""
 
     def go(writer: Writer, count: int = 1) -> Iterator[tuple[int, int]]:
+        if count > MOST_MOVES:
+            raise CommandError(f"at most {MOST_MOVES} at a time, not {shown(str(count))}")
         for done in range(1, count + 1):
             move(writer)
             if done < count:
