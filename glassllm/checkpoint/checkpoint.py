@@ -60,9 +60,7 @@ def read_checkpoint(
     check_weights(archive, shapes, limit_bytes)
     meta = _read_meta(archive)
     sample = _read_sample(archive, config)
-    _read_tokenizer(
-        archive, config
-    )  # a bad one is refused before the weights are read through, a good one not held
+    _read_tokenizer(archive, config)  # a bad one is refused before weights are read; a good one is not held
     for name in shapes:
         archive.verify(name)
     tokenizer = _read_tokenizer(archive, config)

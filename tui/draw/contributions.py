@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from glassllm.debug.health import norm_of
 from glassllm.debug.snapshot import Contribution, Focus, Row, Snapshot
 from tui.draw import curves, glyphs, numbers
 from tui.draw import tensor_words as words
@@ -187,11 +188,6 @@ def _draw_table(draft: Draft, parts: list[Part]) -> None:
         canvas.words_right(end, y, _cell_words(part.array, cell, draft.state.format))
     if (more := len(focus.contributions) - LISTED) > 0:
         canvas.words(3, 6 + LISTED, [Span(f"and {more} more", "muted")])
-
-
-def norm_of(array: Array) -> float:
-    with np.errstate(over="ignore", invalid="ignore"):
-        return float(np.sqrt(np.square(array, dtype=np.float64).sum()))
 
 
 def _cell_words(array: Array, cell: tuple[int, ...], how: Format, digits: int = 3) -> Words:

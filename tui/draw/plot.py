@@ -50,6 +50,10 @@ class Plot:
     def _dot(self, scaled: float) -> float:
         return round((self.high - scaled) / (self.high - self.low) * (4 * self.height - 1))
 
+    def _inside(self, y: float) -> int:
+        """The line of dots of a value; of one outside the nearest."""
+        return int(min(max(self._dot(self._scaled(y)), 0), 4 * self.height - 1))
+
     def line(self, y: float, glyph: str = GRID, token: str = "line") -> None:
         """A line across at a value."""
         if (row := self.row_of(y)) is not None:
@@ -63,27 +67,24 @@ class Plot:
         """A line down at x, where nothing else is drawn."""
         self._now = self.column_of(x)
 
-    def add(self, xs: Array, ys: Array, token: str, begin: float = 0.0, sign: str = "") -> None:
-        """A curve, over those before, its points joined by straight lines. With a `sign` that alone stands at each
-        value."""
-        columns = (
-            np.clip((xs - begin) / self.end * (2 * self.width - 1), 0, 2 * self.width - 1).round().astype(int)
-        )
-        if sign:
-            for x, y in zip(xs.tolist(), ys.tolist(), strict=True):
-                row = int(min(max(self._dot(self._scaled(y)) // 4, 0), self.height - 1))
-                self._signs[row, self.column_of(x - begin)] = sign
-                self._tokens[row, self.column_of(x - begin)] = token
-            return
+    def points(self, xs: Array, ys: Array, sign: str, token: str) -> None:
+        """A sign at each point, over all curves."""
+        for x, y in zip(xs.tolist(), ys.tolist(), strict=True):
+            cell = min(self._inside(y) // 4, self.height - 1), self.column_of(x)
+            self._signs[cell] = sign
+            self._tokens[cell] = token
+
+    def add(self, xs: Array, ys: Array, token: str) -> None:
+        """A curve, over those before, its points joined by straight lines."""
+        last_dot = 2 * self.width - 1
+        columns = np.clip(xs / self.end * last_dot, 0, last_dot).round().astype(int)
         before: tuple[int, int] | None = None  # the last column of dots that has values, and its last dot
         for column in np.unique(columns).tolist():
-            dots = [self._dot(self._scaled(float(y))) for y in ys[columns == column]]
-            low, high = (int(min(max(dot, 0), 4 * self.height - 1)) for dot in (min(dots), max(dots)))
-            first, last = (int(min(max(dot, 0), 4 * self.height - 1)) for dot in (dots[0], dots[-1]))
+            dots = [self._inside(float(y)) for y in ys[columns == column]]
             if before is not None:
-                self._join(before, (column, first), token)
-            self._fill(column, low, high, token)
-            before = column, last
+                self._join(before, (column, dots[0]), token)
+            self._fill(column, min(dots), max(dots), token)
+            before = column, dots[-1]
 
     def _join(self, here: tuple[int, int], there: tuple[int, int], token: str) -> None:
         """A straight line of dots from one point to the next."""

@@ -48,7 +48,10 @@ def loss_pane(view: Trained, tabs: Sequence[str], is_log: bool, width: int, heig
         plot.add(loss[0], loss[1], "muted")
         plot.now(float(loss[0, -1]) + 1)
     if valid.size:
-        plot.add(valid[0], valid[1], "pos", sign=POINT * palette.is_flat)
+        if palette.is_flat:
+            plot.points(valid[0], valid[1], POINT, "pos")
+        else:
+            plot.add(valid[0], valid[1], "pos")
     label_curves(view, loss, valid, plot)
     pane.block(LEFT, 2, plot.rows())
     if has_guesses:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from glassllm.generation import Written
+from glassllm.generation import Written, entropy
 from tui.draw import numbers
 from tui.draw.cells import levels, shaded_rows, tinted_rows
 from tui.draw.heatmap import dotted_rows
@@ -49,8 +49,8 @@ def attention_pane(view: Written, choice: Choice, width: int, height: int, palet
         pane.words(1, 2 + y, [Span(f"{label:<8}{head + 1:>2}", tone, bold=is_chosen or is_played)])
         pane.put(LEFT, 2 + y, row if number < len(known) else unseen(shown.shape[1], y, palette))
         mark = palette.marks.row if is_chosen else " "
-        entropy = nats(entropy_of(rows[number]), 1) if number < len(known) else ""
-        pane.words_right(width - 1, 2 + y, [Span(f"{mark} ", "fwd"), Span(f"{entropy:>4}", tone)])
+        openness = nats(entropy(rows[number].astype(np.float64)), 1) if number < len(known) else ""
+        pane.words_right(width - 1, 2 + y, [Span(f"{mark} ", "fwd"), Span(f"{openness:>4}", tone)])
         pane.spot(0, 2 + y, width, "head", number)
     if below:
         name_columns(pane, names(view, shown.shape[1]), LEFT, 2 + last - first, "text")
@@ -64,7 +64,7 @@ def attention_strip(view: Written, choice: Choice, width: int, palette: Palette)
         layer, head = layer_and_head(view, choice)
         chosen = view.attention[layer, head]
         is_known = layer < view.looked
-        said = f"  {nats(entropy_of(chosen), 1)} nats" if is_known else "  looks with attn.softmax"
+        said = f"  {nats(entropy(chosen.astype(np.float64)), 1)} nats" if is_known else "  looks with attn.softmax"
         name = Span(f"blocks.{layer} {head + 1}/{view.heads}", "bright", bold=True)
         pane.words(1, 0, [Span("head ", "muted"), name, Span(said, "muted")])
         shown = chosen[None, -((width - 2) // CELL) :]
@@ -107,9 +107,3 @@ def map_rows(shown: Array, of: Array, palette: Palette) -> list[Row]:
 
 def scale_of_all(weights: Array) -> Scale:
     return replace(scale_of(weights), kind="sequential")
-
-
-def entropy_of(row: Array) -> float:
-    """−Σ w log w in nats."""
-    some = row[row > 0].astype(np.float64)
-    return float(-(some * np.log(some)).sum()) + 0.0

@@ -9,7 +9,7 @@ from tests.tui.draw import boards
 from tui.draw.palette import Palette
 from tui.draw.text import row_width
 from tui.draw.writing import page, timeline
-from tui.draw.writing.attention import entropy_of, window
+from tui.draw.writing.attention import window
 from tui.draw.writing.candidates import bar, cut_words
 from tui.draw.writing.choice import Choice, marked
 from tui.draw.writing.rule import rule
@@ -101,8 +101,3 @@ def test_a_bar_is_as_long_as_its_share(share, expected):
 def test_rows_in_sight_hold_the_chosen_one():
     assert [window(16, here, 6) for here in (0, 7, 15)] == [(0, 6), (4, 10), (10, 16)]
     assert window(3, 2, 10) == (0, 3)
-
-
-def test_entropy_of_a_row():
-    assert entropy_of(np.array([0.25] * 4)) == pytest.approx(np.log(4))
-    assert entropy_of(np.array([0.0, 1.0])) == 0
