@@ -3,7 +3,6 @@
 import argparse
 import json
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from glassllm.train.corpus import unknown_characters
 from tui.draw.text import clean
 from tui.usage import refuse
 
-from .say import say, unknown_words
+from .say import say, tell, unknown_words
 
 
 def run(options: argparse.Namespace) -> int:
@@ -56,8 +55,7 @@ def as_text(tree: Continuations, tokenizer: Tokenizer, options: argparse.Namespa
 
 def write(text: str) -> None:
     """Print without a newline; what would control the terminal is shown as a sign."""
-    sys.stdout.write("\n".join(clean(line) for line in text.split("\n")))
-    sys.stdout.flush()
+    tell("\n".join(clean(line) for line in text.split("\n")))
 
 
 def as_json(tree: Continuations, tokenizer: Tokenizer, options: argparse.Namespace) -> None:
@@ -75,7 +73,7 @@ def as_json(tree: Continuations, tokenizer: Tokenizer, options: argparse.Namespa
         "text": tokenizer.decode([token["id"] for token in tokens]),
         "perplexity": tree.perplexity,
     }
-    print(json.dumps(made, allow_nan=False, indent=2))
+    tell(f"{json.dumps(made, allow_nan=False, indent=2)}\n")
 
 
 def advanced(tree: Continuations, tokenizer: Tokenizer) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""News on stderr: one line for each fact, and one that is written over and over where a terminal can do that.
+"""Results on stdout; news on stderr: one line for each fact, and one that is written over where a terminal can do
+that.
 
 Where stderr is gone, its terminal hung up or its pipe closed, nothing is said: no news is worth a run.
 """
@@ -9,9 +10,21 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from tui.draw.text import clean
-from tui.usage import PROGRAM
+from tui.usage import PROGRAM, refuse
 
 SHOWN = 5
+
+
+def tell(text: str) -> None:
+    """Write a part of the result as it is. Leaves, saying why, where that cannot be."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # where Python flushes what is left
+        refuse(f"stdout: cannot be written: {error.strerror}; choose another place")
 
 
 def say(text: str) -> None:

@@ -30,12 +30,14 @@ from glassllm.train.saved import model_file
 from tui.draw import numbers
 from tui.usage import FAILED, refuse
 
-from .say import Line, say, unknown_words
+from .say import Line, can_rewrite, say, tell, unknown_words
 
 TRAINING_STATE = ".train.npz"
 ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 KILLED = 128
 """What a shell adds to a signal's number for the exit code of a process that it ended."""
+RETRY = 10.0
+"""Seconds from one attempt to save at the end to the next."""
 INTERVAL = 10.0
 REWRITE_INTERVAL = 0.1
 """Seconds between two lines of progress, and between two versions of one that is rewritten."""
@@ -235,9 +237,7 @@ def progress(report: StepReport, trainer: Trainer, pace: Pace) -> str:
 
 def ended(trainer: Trainer, autosave: Autosave, out: Path, interrupt: Interrupt) -> int:
     """Save what there is, say where, and with which code to leave."""
-    is_saved = autosave.save(trainer)
-    if not is_saved:
-        say(str(autosave.fault))
+    save_for_good(trainer, autosave, interrupt)
     steps = f"step {trainer.step} of {trainer.settings.steps}"
     kept = f"{shown(autosave.path)} holds step {autosave.saved}; --resume goes on from there"
     if trainer.fault is not None:
@@ -252,8 +252,18 @@ def ended(trainer: Trainer, autosave: Autosave, out: Path, interrupt: Interrupt)
     except CheckpointError as error:
         say(kept)
         refuse(str(error))
-    print(result(trainer, out))
+    tell(f"{result(trainer, out)}\n")
     return 0
+
+
+def save_for_good(trainer: Trainer, autosave: Autosave, interrupt: Interrupt) -> None:
+    """Save the run; where that fails and somebody may make room, again until it works or ctrl+c leaves it."""
+    while not autosave.save(trainer):
+        say(str(autosave.fault))
+        if not can_rewrite() or interrupt.signal not in (0, signal.SIGINT):
+            return
+        say(f"saving is tried again every {RETRY:.0f} s; make room, or leave it with ctrl+c")
+        time.sleep(RETRY)
 
 
 def result(trainer: Trainer, out: Path) -> str:

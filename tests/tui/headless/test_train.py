@@ -271,6 +271,42 @@ def test_a_disk_that_is_full_at_the_start_is_refused(capsys, full, folder):
     assert not list(folder.glob("*trained*"))
 
 
+@pytest.mark.parametrize("number", [None, signal.SIGINT])
+def test_at_a_terminal_the_end_waits_for_room(capsys, full, monkeypatch, number):
+    monkeypatch.setattr("tui.headless.train.can_rewrite", lambda: True)
+    monkeypatch.setattr("tui.headless.train.time.sleep", lambda _: full.clear())
+    steps = Trainer.advance
+
+    def fill(trainer):
+        steps(trainer)
+        if trainer.step == 3:
+            full.append(True)
+            if number is not None:
+                os.kill(os.getpid(), number)
+
+    monkeypatch.setattr(Trainer, "advance", fill)
+    err = train(capsys, "model.npz", *QUICK, "--steps", "3", code=0).err
+    assert "No space left on device" in err and "saving is tried again every 10 s" in err
+    assert load_state("model-trained.train.npz").run.step == 3
+
+
+@pytest.mark.parametrize(
+    "words", [["train", "model.npz", *QUICK, "--steps", "2"], ["generate", "model.npz", "the"]]
+)
+def test_a_result_that_cannot_be_written_is_one_line(words):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no file to which nothing can be written")
+    with open("/dev/full", "wb") as gone:
+        done = subprocess.run(
+            [sys.executable, "-m", "tui.cli", *words], stdout=gone, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == (
+        "glassllm-tui: stdout: cannot be written: No space left on device; choose another place"
+    )
+
+
 def test_a_disk_that_fills_up_on_the_way_stops_nothing(capsys, full, monkeypatch):
     advance = Trainer.advance
 
