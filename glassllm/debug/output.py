@@ -6,9 +6,10 @@ Bytes are taken as UTF-8; what is none shows as �. A carriage return starts it
 import codecs
 import io
 import os
+import re
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TextIO
 
 from .numerals import counted
@@ -27,11 +28,11 @@ class Output:
     """
 
     def __init__(self, echo: TextIO | None = None):
-        self.count = 0
+        self._ended = 0  # lines that have their end, kept or not
         self.before: Callable[[], object] = lambda: None
         self._echo = echo
         self._process = os.getpid()
-        self._is_ended = False
+        self._is_closed = False
         self._lines: deque[Line] = deque(maxlen=MOST_LINES)
         self._begun: dict[Name, str] = {"out": "", "err": ""}  # lines that are not ended yet
         self._lock = threading.RLock()  # a thread may come by again, when it meets a __del__ that prints
@@ -56,7 +57,7 @@ class Output:
     def take(self, name: Name, text: str) -> None:
         """Take a piece of a stream."""
         with self._lock:
-            if self._is_ended or not text:
+            if self._is_closed or not text:
                 return
             self._end_others(name)
             *ended, begun = (self._begun[name] + text).split("\n")
@@ -70,7 +71,7 @@ class Output:
     def end(self) -> None:
         """Take no more."""
         with self._lock:
-            self._is_ended = True
+            self._is_closed = True
 
     def _end_others(self, name: Name) -> None:
         """What the other stream has begun came before this."""
@@ -81,17 +82,29 @@ class Output:
 
     def _end(self, name: Name, line: str) -> None:
         text = _newest(line).rstrip("\r")
-        self.count += 1
+        self._ended += 1
         self._lines.append(Line(name, text if len(text) <= LONGEST else text[:LONGEST] + "…"))
+
+    @property
+    def count(self) -> int:
+        """How many lines there were, those that have no end yet among them."""
+        with self._lock:
+            return self._ended + sum(map(bool, self._begun.values()))
 
     @property
     def lines(self) -> tuple[Line, ...]:
         """What is kept, lines that have no end yet among it, under a line that says how many are not."""
         with self._lock:
             begun = [Line(name, text) for name, text in self._begun.items() if text]
-            gone = self.count - len(self._lines)
+            gone = self._ended - len(self._lines)
             said = [Line("err", f"… {counted(gone, 'earlier line')} not kept")] if gone else []
             return (*said, *self._lines, *begun)
+
+
+def split(lines: Sequence[Line]) -> tuple[int, Sequence[Line]]:
+    """How many lines are not kept, as the first of them may say, and those that are."""
+    said = re.fullmatch(r"… (\d+) earlier lines? not kept", lines[0].text) if lines else None
+    return (int(said[1]), lines[1:]) if said else (0, lines)
 
 
 def _newest(line: str) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from rich.cells import cell_len, split_text
+
 from . import numbers
 from .palette import Palette
 from .text import Row, Span, Words, text_row
@@ -39,12 +41,32 @@ def top_for(listing: Listing, height: int) -> int:
     return max(0, min(wanted, len(listing.lines) - room))
 
 
+def width_of(width: int) -> int:
+    """Cells of a listing on a terminal of this width."""
+    return min(width - 4 if width >= 100 else width, WIDEST)
+
+
+def farthest(listing: Listing, width: int) -> int:
+    """The cell from which on the end of the longest line is in sight; 0 where all lines are whole."""
+    longest = max((cell_len(line.expandtabs(TAB)) for line in listing.lines), default=0)
+    return max(0, longest - (width_of(width) - _indent(listing)))
+
+
+def _indent(listing: Listing) -> int:
+    """Cells before the lines: a mark and the number."""
+    return 3 + _digits(listing) + 2
+
+
+def _digits(listing: Listing) -> int:
+    return len(str(listing.first_number + len(listing.lines)))
+
+
 def listing_rows(listing: Listing, top: int, left: int, width: int, height: int, palette: Palette) -> list[Row]:
-    """The lines from number `top` on, each from its character number `left` on."""
-    wide = min(width - 4 if width >= 100 else width, WIDEST)
+    """The lines from number `top` on, each from its cell number `left` on."""
+    wide = width_of(width)
     room = room_for(height)
     shown = range(top, min(top + room, len(listing.lines)))
-    digits = len(str(listing.first_number + len(listing.lines)))
+    digits = _digits(listing)
 
     def line(words: Words, bg: str = "raised", right: Words = ()) -> Row:
         return text_row(words, wide, palette, bg, right)
@@ -52,7 +74,7 @@ def listing_rows(listing: Listing, top: int, left: int, width: int, height: int,
     body = []
     for i in shown:
         is_marked = i == listing.marked
-        text = listing.lines[i].expandtabs(TAB)[left:]
+        text = split_text(listing.lines[i].expandtabs(TAB), left)[1]
         fg = "bright" if is_marked else "muted" if i in listing.dim else "text"
         number = Span(f"{listing.first_number + i:>{digits}}  ", "text" if is_marked else "faint")
         row = [Span(" ▶ " if is_marked else "   ", "fwd", bold=True), number, Span(text, fg, bold=is_marked)]
@@ -60,7 +82,8 @@ def listing_rows(listing: Listing, top: int, left: int, width: int, height: int,
     if not listing.lines:
         body.append(line([Span(f"   {listing.said}", "muted")]))
     keys = [Span("  ")]
-    for key, words in (("↑ ↓", "scroll"), *listing.keys, ("esc", "closes")):
+    sideways = (("← →", "sideways"),) if farthest(listing, width) else ()
+    for key, words in (("↑ ↓", "scroll"), *sideways, *listing.keys, ("esc", "closes")):
         keys += [Span(key, "bright", bold=True), Span(f" {words}   ", "muted")]
     total = numbers.count(len(listing.lines))
     where = [Span(f"{numbers.count(shown[-1] + 1)}/{total}  ", "muted")] if len(listing.lines) > room else []

@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Sequence
 
-from glassllm.debug.numerals import counted
+from glassllm.debug.output import split
 from glassllm.debug.snapshot import Line
 
+from . import numbers
 from .listing import Listing
 from .text import Span
 
@@ -12,13 +13,22 @@ ERR = "err  "
 
 
 def log_listing(printed: Sequence[Line], said: Collection[str]) -> Listing:
-    """Lines of stderr are marked where stdout has some too; the debugger's own are of less weight."""
-    streams = {line.stream for line in printed}
+    """Lines of stderr are marked where stdout has some too; the debugger's own are of less weight.
+
+    Lines have the numbers they were printed as, whether those before them are kept or not.
+    """
+    gone, kept = split(printed)
+    streams = {line.stream for line in kept}
     marks = {"err": ERR, "out": " " * len(ERR)} if len(streams) > 1 else {"err": "", "out": ""}
-    lines = [*(marks[line.stream] + line.text for line in printed), *said]
-    title = (
-        Span("log", "bright", bold=True),
-        Span(f"  {counted(len(printed), 'line')} printed" if printed else "  nothing was printed", "muted"),
-    )
-    own = frozenset(range(len(printed), len(lines)))
-    return Listing(title, lines, dim=own, said="nothing was printed or said yet")
+    lines = [*(marks[line.stream] + line.text for line in kept), *said]
+    title = (Span("log", "bright", bold=True), Span(f"  {_how_many(gone, len(kept))}", "muted"))
+    own = frozenset(range(len(kept), len(lines)))
+    return Listing(title, lines, dim=own, first_number=gone + 1, said="nothing was printed or said yet")
+
+
+def _how_many(gone: int, kept: int) -> str:
+    """`30 001 lines printed, the last 10 000 kept`"""
+    if not kept:
+        return "nothing was printed"
+    total = f"{numbers.count(gone + kept)} {'line' if gone + kept == 1 else 'lines'} printed"
+    return f"{total}, the last {numbers.count(kept)} kept" if gone else total

@@ -4,13 +4,11 @@ from collections.abc import Sequence
 
 from textual.binding import Binding
 
-from tui.draw.listing import Listing, listing_rows, room_for, top_for
+from tui.draw.listing import Listing, farthest, listing_rows, room_for, top_for, width_of
 from tui.draw.palette import Palette
 from tui.draw.text import Row
 
 from .overlay import Overlay
-
-SIDEWAYS = 8
 
 
 class ListingScreen(Overlay):
@@ -23,8 +21,8 @@ class ListingScreen(Overlay):
         Binding("pageup", "page(-1)", "a page up", show=False, priority=True),
         Binding("home,g", "end(-1)", "first line", show=False, priority=True),
         Binding("end,G", "end(1)", "last line", show=False, priority=True),
-        Binding("right,l", f"sideways({SIDEWAYS})", "right", show=False, priority=True),
-        Binding("left,h", f"sideways({-SIDEWAYS})", "left", show=False, priority=True),
+        Binding("right,l", "sideways(1)", "right", show=False, priority=True),
+        Binding("left,h", "sideways(-1)", "left", show=False, priority=True),
     ]
 
     def __init__(self, palette: Palette, listing: Listing):
@@ -50,7 +48,9 @@ class ListingScreen(Overlay):
         self.action_scroll(way * len(self.listing.lines))
 
     def action_sideways(self, by: int) -> None:
-        self._left = max(0, self._left + by)
+        """Half a page, and no farther than the end of the longest line."""
+        step = width_of(self.size.width) // 2
+        self._left = max(0, min(self._left + by * step, farthest(self.listing, self.size.width)))
         self.place()
 
     def on_mouse_scroll_down(self) -> None:

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from glassllm.debug.output import LONGEST, MOST_LINES, Output
+from glassllm.debug.output import LONGEST, MOST_LINES, Output, split
 
 
 def lines(output):
@@ -59,6 +59,14 @@ def test_only_the_newest_lines_are_kept():
     output.write("out", "".join(f"{i}\n" for i in range(MOST_LINES + 5)))
     assert output.count == MOST_LINES + 5 and len(output.lines) == MOST_LINES + 1
     assert lines(output)[:2] == [("err", "… 5 earlier lines not kept"), ("out", "5")]
+    assert split(output.lines) == (5, output.lines[1:])
+
+
+def test_a_line_without_an_end_is_counted():
+    output = Output()
+    output.write("out", "a\nb")
+    assert output.count == len(output.lines) == 2
+    assert split(output.lines) == (0, output.lines)
 
 
 def test_a_line_without_an_end_does_not_grow():

@@ -3,7 +3,7 @@
 import pytest
 
 from glassllm.debug.snapshot import Line
-from tui.draw.listing import Listing, listing_rows, room_for, top_for
+from tui.draw.listing import Listing, farthest, listing_rows, room_for, top_for
 from tui.draw.printed import log_listing
 from tui.draw.text import Span, row_width
 
@@ -66,3 +66,40 @@ def test_the_log_marks_a_stream_only_where_there_are_two(printed, said, lines):
     listing = log_listing(printed, said)
     assert list(listing.lines) == lines
     assert listing.dim == frozenset(range(len(printed), len(lines)))
+
+
+def gone(count, kept):
+    return [Line("err", f"… {count} earlier line{'s' * (count > 1)} not kept"), *kept]
+
+
+@pytest.mark.parametrize(
+    ("printed", "title", "first"),
+    [
+        ([], "log  nothing was printed", 1),
+        ([Line("out", "a")], "log  1 line printed", 1),
+        (gone(1, [Line("out", "a")]), "log  2 lines printed, the last 1 kept", 2),
+        (
+            gone(20_000, [Line("out", "a")] * 10_001),
+            "log  30\u2009001 lines printed, the last 10\u2009001 kept",
+            20_001,
+        ),
+    ],
+)
+def test_the_log_counts_what_was_printed_and_numbers_lines_as_they_were(printed, title, first, palette):
+    listing = log_listing(printed, ["said"])
+    assert "".join(span.text for span in listing.title) == title
+    assert listing.first_number == first
+    assert list(listing.lines)[-1] == "said" and "not kept" not in "".join(listing.lines)
+    assert not any(line.startswith(" ") for line in listing.lines), "one stream needs no marks"
+
+
+@pytest.mark.parametrize(
+    "line", ["x" * 300 + "END", "語" * 300 + "END", "\t" * 60 + "END", "a END"], ids=["x", "wide", "tabs", "short"]
+)
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_as_far_as_it_goes_the_longest_line_ends_in_sight(line, width, palette):
+    listing = Listing(TITLE, ["short", line])
+    left = farthest(listing, width)
+    shown = "\n".join(drawn(listing, palette, left=left, width=width))
+    assert "END" in shown and "…" not in shown
+    assert bool(left) == ("← → sideways" in shown)
