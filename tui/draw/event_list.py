@@ -102,10 +102,10 @@ def window(count: int, current: int, top: int, height: int) -> int:
     return max(0, min(top, count - height))
 
 
-def head_row(width: int, palette: Palette) -> Row:
-    """The column heads."""
+def head_row(what: str, width: int, palette: Palette) -> Row:
+    """The column heads, over lines that are events or ops."""
     indent = 4 if width >= 32 else 3
-    words = [Span(" " * indent + "event", "faint")]
+    words = [Span(" " * indent + what, "faint")]
     return text_row(words, width, palette, right=[Span("shape v ∂  ", "faint")])
 
 

@@ -99,6 +99,9 @@ class DebugScreen(Actions):
         """Show a newer snapshot."""
         before, self.snapshot = self.snapshot, snapshot
         self.say(snapshot.said if before is not None else self._first_line(snapshot))
+        if before is None and self._faults:
+            self.said.extend(f"✗ {fault}" for fault in self._faults[1:])
+            self.said.append("".join(words for words, _ in snapshot.said))
         self.halt_at_end(before, snapshot)
         self.events.draw(snapshot)
         self.graph.draw(snapshot)
@@ -108,7 +111,7 @@ class DebugScreen(Actions):
     def _first_line(self, snapshot: Snapshot) -> Said:
         """What in the settings can't be used, else what the session has to say, else what to press."""
         if self._faults:
-            more = f"   and {len(self._faults) - 1} more" if len(self._faults) > 1 else ""
+            more = f"   and {len(self._faults) - 1} more in the log" if len(self._faults) > 1 else ""
             return (("✗ ", "stop"), (self._faults[0], "text"), (more, "muted"))
         return snapshot.said if snapshot.run.notes else FIRST_LINE
 

@@ -3,6 +3,7 @@
 What happened, what is kept, where it is written down. The session stays usable.
 """
 
+import re
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,12 +58,31 @@ def fault_rows(failed: EngineFailed, path: Path | None, width: int, palette: Pal
     return barred(body, width, palette)
 
 
+def frames_of(fault: "Fault") -> list[str]:
+    """The lines of its traceback that tell of frames: no exception's words, whatever these look like."""
+    lines = list(fault.traceback)
+    own = fault.text.splitlines()[1:]
+    if own and lines[-len(own) :] == own:
+        lines = lines[: -len(own)]
+    frames: list[str] = []
+    is_stack = is_group = False
+    for line in lines:
+        is_group = is_group or line.startswith("  + Exception Group Traceback (most recent call last)")
+        bare = re.sub(r"^ *[|+] ", "", line) if is_group else line
+        if re.match(r"(Exception Group )?Traceback \(most recent call last\)", bare):
+            is_stack = True
+        elif not bare.startswith(" "):
+            is_stack = False
+        elif is_stack:
+            frames.append(bare)
+    return frames
+
+
 def program_rows(fault: "Fault", width: int, height: int, palette: Palette) -> list[Row]:
     """The exception that ended a program, with as much of its traceback as there is room for, its end first."""
     words = wrapped(fault.text, width)
     room = max(height - PROGRAM_ROWS - len(words), 1)
-    traceback = [line for line in fault.traceback if line.startswith(" ")]
-    shown = traceback[-room:]
+    shown = frames_of(fault)[-room:]
     body: list[list[Span]] = [
         [],
         [Span(f"✗ {fault.kind}", "stop", bold=True), Span("   ended the program", "muted")],

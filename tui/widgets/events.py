@@ -92,7 +92,7 @@ class EventsPanel(Panel):
         cursor = self._cursor()
         self._scroll(cursor)
         shown = range(self._top, min(self._top + self._list_height, len(self._lines)))
-        rows = [self._title(snapshot, len(shown)), head_row(width, self.palette)]
+        rows = [self._title(snapshot, len(shown)), self._heads(snapshot)]
         rows += [line_row(snapshot, self._lines[i], i == cursor, width, self.palette) for i in shown]
         rows += [blank(width, self.palette)] * (self._list_height - len(shown))
         self.show([*rows, *below])
@@ -119,6 +119,9 @@ class EventsPanel(Panel):
             ),
         ]
         return text_row(words, self.size.width, self.palette, right=[Span(f"{here}/{total} ", "muted")])
+
+    def _heads(self, snapshot: Snapshot) -> Row:
+        return head_row("event" if snapshot.tape.events else "op", self.size.width, self.palette)
 
     def _below(self, snapshot: Snapshot) -> list[Row]:
         """The rows under the list, where there is something to say and room to say it."""

@@ -164,7 +164,8 @@ def test_a_fault_is_a_sign_in_the_last_column_and_health_is_silence(value, sign)
 def test_rows_are_as_wide_as_asked(session, graph, command):
     snapshots = [run(session, command), graph.snapshot()]
     for width in (24, 30, 31, 32, 34, *range(60, 201)):
-        assert row_width(head_row(width, PALETTE)) == width
+        assert row_width(head_row("event", width, PALETTE)) == width
+        assert text(head_row("op", width, PALETTE)).split() == ["op", "shape", "v", "∂"]
         for snapshot in snapshots:
             for line in lines_of(snapshot.tape, frozenset([1])):
                 for selected in (False, True):

@@ -1,5 +1,7 @@
 """The same walk in every mode: with few colours or none, in ASCII; whole rows, and nothing lost."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -83,8 +85,10 @@ async def test_a_strangers_letters_are_escaped(tmp_path):
 async def test_a_bad_setting_is_the_first_thing_said(sample):
     faults = ["settings.toml: theme: 'blue' is none of dark, light; ignored"]
     async with started(sample, settings=Settings(keys={"nxt": ("x",)}), faults=faults) as pilot:
-        assert row(pilot, -2) == f" ✗ {faults[0]}   and 1 more"
-        await press(pilot, "n")
+        assert row(pilot, -2) == f" ✗ {faults[0]}   and 1 more in the log"
+        await press(pilot, "L")
+        assert re.search(r"\d  ✗ keys: no action nxt", text(pilot)) and re.search(r"\d  ▶ embed", text(pilot))
+        await press(pilot, "escape n")
         assert "settings.toml" not in text(pilot)
 
 

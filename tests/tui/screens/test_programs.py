@@ -8,6 +8,7 @@ import pytest
 from tests.tui.driving import has_opened, press, row, send, settled, started, text, wait_for
 from tui.app import GlassApp
 from tui.cli import settle_threads
+from tui.screens import loading
 from tui.screens.listing import LogScreen
 from tui.screens.loading import LoadingScreen
 from tui.screens.source import SourceScreen
@@ -193,3 +194,33 @@ async def test_arguments_and_root_reach_the_program(write):
         assert "3" in text(pilot)
         await press(pilot, "c c")
         assert pilot.app.debugger.snapshot.tape.rows[pilot.app.debugger.snapshot.tape.default_root].name == "mul"
+
+
+async def test_what_no_op_follows_is_not_said_to_be_stopped_by_esc(write, monkeypatch, tmp_path):
+    monkeypatch.setattr(loading, "QUIET_AFTER", 0.01)
+    settle_threads()
+    go_on = tmp_path / "go on"
+    app = GlassApp(write(f"import os\nx * 2\nwhile not os.path.exists({str(go_on)!r}):\n    pass\n"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_for(pilot, lambda: "run 1   1 op, none of late   q quits" in row(pilot, 0), "that it is silent")
+        send(pilot, "escape")
+        await wait_for(pilot, lambda: "1 op   stops at the next op   q quits" in row(pilot, 0), "what esc does")
+        go_on.touch()
+        await wait_for(pilot, lambda: has_opened(app), "what was recorded")
+
+
+async def test_a_long_line_of_the_log_is_read_to_its_end(write):
+    async with started(write("print('begin' + 'x' * 500 + 'END')\ny = x * 2\n"), (80, 24)) as pilot:
+        await press(pilot, "L g")
+        assert "begin" in text(pilot) and "END" not in text(pilot) and "← → sideways" in text(pilot)
+        await press(pilot, "l" * 20)
+        assert "END" in text(pilot)
+        await press(pilot, "h" * 20)
+        assert "begin" in text(pilot)
+
+
+async def test_the_list_s_head_says_what_its_lines_are(write, sample):
+    async with started(write("y = x * 2\n")) as pilot:
+        assert row(pilot, 3).split()[0] == "op"
+    async with started(sample) as pilot:
+        assert row(pilot, 3).split()[0] == "event"
