@@ -1,7 +1,9 @@
-"""Settings every test shares: no colour switches from outside, no settings file, no animation."""
+"""Settings every test shares: no colour switches from outside, no settings file, no animation; and a full disk."""
 
+import errno
 import os
 
+import pytest
 from hypothesis import settings
 
 if not os.environ.get("CI"):  # there Hypothesis has a profile of its own: the same examples every time
@@ -18,3 +20,17 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 def pytest_addoption(parser):
     parser.addoption("--update-looks", action="store_true", help="write the golden screens of tests/looks anew")
+
+
+@pytest.fixture
+def full(monkeypatch):
+    """`full.append(True)` fills the disk, `full.clear()` makes room."""
+    state, real = [], os.fsync
+
+    def fsync(descriptor):
+        if state:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(descriptor)
+
+    monkeypatch.setattr("os.fsync", fsync)
+    return state

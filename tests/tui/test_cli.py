@@ -11,6 +11,7 @@ import pytest
 
 from glassllm import Config, GlassLM, Tokenizer
 from tests.tui.fake_app import FakeApp
+from tests.tui.shell import refused
 from tui import cli
 
 
@@ -48,16 +49,6 @@ def _in_folder(folder, monkeypatch):
 @pytest.fixture
 def at_a_terminal(monkeypatch):
     monkeypatch.setattr(cli, "has_terminal", lambda: True)
-
-
-def refused(capsys, *words):
-    """The line on stderr of a command that must be refused, without the program's name."""
-    with pytest.raises(SystemExit) as left:
-        cli.main(words)
-    out, err = capsys.readouterr()
-    assert left.value.code == 2 and out == ""
-    assert err.startswith("glassllm-tui: ") and err.count("\n") == 1
-    return err.removeprefix("glassllm-tui: ").rstrip("\n")
 
 
 # What is refused

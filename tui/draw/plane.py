@@ -31,7 +31,6 @@ class PanelState:
     axes: tuple[int, int] | None = None
     scale: Literal["shared", "slice"] = "shared"
     focused: bool = False
-    zoomed: bool = False
     tabs: tuple[str, ...] = TABS
     format: Format = USUAL
     kept: tuple[tuple[str, Scale], ...] = ()

@@ -49,9 +49,7 @@ def folder() -> Iterator[Path]:
 def path(folder: Path, tmp_path: Path) -> Path:
     """A good checkpoint in it."""
     run(small_session(), f"save {tmp_path / 'run.npz'}")
-    open_file(
-        tmp_path / "run.npz"
-    )  # Python's own modules may be where nobody can read: what is needed is imported
+    open_file(tmp_path / "run.npz")  # so that all is imported: nobody may not be able to read Python's own modules
     save_checkpoint(folder / "model.npz", CONFIG, random_weights(CONFIG))
     return folder / "model.npz"
 

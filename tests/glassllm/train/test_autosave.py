@@ -1,8 +1,5 @@
 """Saving now and then: a disk that is full costs nothing but the save; and how fast a run goes."""
 
-import errno
-import os
-
 import numpy as np
 import pytest
 
@@ -23,20 +20,6 @@ class Clock:
 @pytest.fixture
 def run():
     return Trainer(GlassLM(TINY), DATA, RunSettings(steps=9, batch_size=2, seq_len=4, warmup=1))
-
-
-@pytest.fixture
-def full(monkeypatch):
-    """`full.append(True)` fills the disk, `full.clear()` makes room."""
-    state, real = [], os.fsync
-
-    def fsync(descriptor):
-        if state:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        real(descriptor)
-
-    monkeypatch.setattr("os.fsync", fsync)
-    return state
 
 
 def test_it_saves_when_the_time_has_come(run, tmp_path):

@@ -7,18 +7,8 @@ import sys
 
 import pytest
 
+from tests.tui.shell import refused
 from tui import cli
-
-
-def refused(capsys, *words):
-    """The line on stderr of a command that must be refused, without the program's name."""
-    with pytest.raises(SystemExit) as left:
-        cli.main(words)
-    out, err = capsys.readouterr()
-    assert left.value.code == 2 and out == ""
-    assert err.startswith("glassllm-tui: ") and err.count("\n") == 1
-    return err.removeprefix("glassllm-tui: ").rstrip("\n")
-
 
 TRAIN = ["train", "model.npz", "--text", "text.txt"]
 
@@ -66,6 +56,7 @@ def test_a_file_of_that_name_is_opened_as_a_path(capsys, folder):
 
 HELP = """
 import sys
+from tests.tui.shell import refused
 from tui import cli
 try:
     cli.main({words!r})

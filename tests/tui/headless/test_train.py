@@ -250,20 +250,6 @@ def test_sigint_to_a_process_of_its_own(folder):
 # Faults on the way
 
 
-@pytest.fixture
-def full(monkeypatch):
-    """The disk is full from the step on that is put in."""
-    state, real = [], os.fsync
-
-    def fsync(descriptor):
-        if state:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        real(descriptor)
-
-    monkeypatch.setattr("os.fsync", fsync)
-    return state
-
-
 def test_a_disk_that_is_full_at_the_start_is_refused(capsys, full, folder):
     full.append(True)
     line = refused(capsys, "model.npz", *QUICK, "--steps", "3")
