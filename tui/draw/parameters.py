@@ -9,6 +9,7 @@ from glassllm.debug.snapshot import GradientState, Snapshot
 
 from . import glyphs, numbers
 from .palette import Palette
+from .sight import in_sight
 from .text import Row, Span, cut, text_row
 
 COLUMNS = ("in order", "shape", "‖w‖", "‖g‖", "‖g‖/‖w‖")
@@ -89,9 +90,8 @@ def parameter_rows(table: Table, width: int, height: int, palette: Palette) -> l
     name_width = max(LEAST_NAME, min(longest, MOST_NAME, width - 2 - around))
     wide = max(name_width + around, LEAST_WIDTH)
     room = max(height - 2 - ROWS_AROUND, 1)
-    first = max(0, min(table.chosen - room // 2, len(table.entries) - room))
     body = []
-    for i in range(first, min(first + room, len(table.entries))):
+    for i in in_sight(len(table.entries), table.chosen, room):
         texts = [column[i].rjust(size) for column, size in zip(cells, sizes, strict=True)]
         ground = "select" if i == table.chosen else "raised"
         words = _entry(table.entries[i], i == table.chosen, name_width, texts)

@@ -9,6 +9,7 @@ from tui.draw import numbers
 from tui.draw.curves import EIGHTHS
 from tui.draw.palette import Palette
 from tui.draw.pane import Pane
+from tui.draw.sight import in_sight
 from tui.draw.text import Row, Span, Words, pad, segments
 
 from .tabs import title
@@ -74,9 +75,7 @@ def updates_pane(view: Trained, tabs: Sequence[str], here: int, width: int, heig
 
 def shown_groups(count: int, here: int, height: int) -> range:
     """Which groups there is room for: all, or those around the marked one."""
-    room = max(height - HEAD - 2, 1)
-    first = max(0, min(here - room // 2, count - room))
-    return range(first, min(first + room, count))
+    return in_sight(count, here, height - HEAD - 2)
 
 
 def below(view: Trained, names: list[str], here: int, width: int, room: int) -> list[Words]:

@@ -12,6 +12,7 @@ from tui.draw.numbers import Array
 from tui.draw.palette import Palette
 from tui.draw.pane import Pane
 from tui.draw.scale import Scale, encode, scale_of
+from tui.draw.sight import in_sight
 from tui.draw.text import Row, Span
 
 from .axis import CELL, STAGGER, name_columns, names
@@ -33,15 +34,15 @@ def attention_pane(view: Written, choice: Choice, width: int, height: int, palet
         return pane
     below = STAGGER if height >= 10 else 0  # rows for the names
     rows = view.attention.reshape(layers * each, -1)
-    first, last = window(len(rows), choice.head % len(rows), height - 2 - below)
-    shown = rows[first:last, -columns(width) :]
+    sight = in_sight(len(rows), choice.head % len(rows), height - 2 - below)
+    shown = rows[sight.start : sight.stop, -columns(width) :]
     known = rows[: view.looked * each]
     limit = scale_of_all(rows).limit
-    if (shown[: max(len(known) - first, 0)] > limit).any():
+    if (shown[: max(len(known) - sight.start, 0)] > limit).any():
         pane.words(LEFT, 1, [Span(f"+ above {numbers.stat(limit)}", "faint")])
     pane.words_right(width - 1, 1, [Span("nats", "faint")])
     for y, row in enumerate(map_rows(shown, rows, palette)):
-        number = first + y
+        number = sight[y]
         layer, head = divmod(number, each)
         is_chosen, is_played = number == choice.head % len(rows), layer == looking(view)
         tone = "fwd" if is_played else "bright" if is_chosen else "muted"
@@ -53,7 +54,7 @@ def attention_pane(view: Written, choice: Choice, width: int, height: int, palet
         pane.words_right(width - 1, 2 + y, [Span(f"{mark} ", "fwd"), Span(f"{openness:>4}", tone)])
         pane.spot(0, 2 + y, width, "head", number)
     if below:
-        name_columns(pane, names(view, shown.shape[1]), LEFT, 2 + last - first, "text")
+        name_columns(pane, names(view, shown.shape[1]), LEFT, 2 + len(sight), "text")
     return pane
 
 
@@ -87,13 +88,6 @@ def unseen(count: int, y: int, palette: Palette) -> Row:
 def columns(width: int) -> int:
     """Tokens that fit: the newest ones are shown."""
     return max((width - LEFT - RIGHT) // CELL, 1)
-
-
-def window(count: int, here: int, room: int) -> tuple[int, int]:
-    """First and last row shown, `here` in the middle where not all fit."""
-    room = max(min(room, count), 1)
-    first = max(0, min(here - room // 2, count - room))
-    return first, first + room
 
 
 def map_rows(shown: Array, of: Array, palette: Palette) -> list[Row]:

@@ -3,9 +3,9 @@
 from glassllm.generation import Lens, Written
 from tui.draw import numbers
 from tui.draw.palette import Palette
+from tui.draw.sight import in_sight
 from tui.draw.text import Span, cut, pad
 
-from .attention import window
 from .candidates import bar
 from .choice import Choice, marked, name
 from .spots import Sketch
@@ -28,8 +28,7 @@ def lens_pane(view: Written, choice: Choice, width: int, height: int, palette: P
     rank = "" if token is None else f"rank {cut(name(view, token), 8)}"
     pane.words_right(width - 1, 2, [Span(rank + ("    nats" if is_wide else ""), "faint")])
     known = len(view.lens.names)
-    first, last = window(view.layers + 1, known - 1, height - 3)
-    for y, i in enumerate(range(first, last)):
+    for y, i in enumerate(in_sight(view.layers + 1, known - 1, height - 3)):
         if i < known:
             draw_layer(pane, view, view.lens, i, 3 + y, token)
         else:

@@ -9,7 +9,6 @@ from tests.tui.draw import boards
 from tui.draw.palette import Palette
 from tui.draw.text import row_width
 from tui.draw.writing import page, timeline
-from tui.draw.writing.attention import window
 from tui.draw.writing.candidates import bar, cut_words
 from tui.draw.writing.choice import Choice, marked
 from tui.draw.writing.rule import rule
@@ -96,8 +95,3 @@ def test_logits_that_are_not_finite_are_said_and_nothing_fails():
 )
 def test_a_bar_is_as_long_as_its_share(share, expected):
     assert bar(share, 4) == expected
-
-
-def test_rows_in_sight_hold_the_chosen_one():
-    assert [window(16, here, 6) for here in (0, 7, 15)] == [(0, 6), (4, 10), (10, 16)]
-    assert window(3, 2, 10) == (0, 3)
