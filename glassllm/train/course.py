@@ -34,18 +34,24 @@ class Course:
         self.checkpoint: int | None = None
         self.sample: Sample | None = None
         self.is_held = True
+        self._goal = 0  # the step up to which they are taken
         self._beginning = () if trainer.val_data is None else beginning(trainer.model.sample, trainer.val_data)
 
-    def running(self, goal: int) -> Iterator[Progress | None]:
-        """Take the steps up to `goal`, one a slice, each with what it calls for: validation, a sample, a save.
+    def running(self, steps: int | None = None) -> Iterator[Progress | None]:
+        """Take so many steps (None: all that are left), one a slice, each with what it calls for: validation, a
+        sample, a save.
 
-        It ends before the next step where `is_held` is set, and where a step went astray.
+        It ends before the next step where `is_held` is set, and where a step went astray. Asked for while single
+        steps are taken, steps come behind these; else who asks last says how far all of them go.
         """
         trainer, run = self.trainer, self.trainer.run()
+        last = trainer.settings.steps
+        are_more = not self.is_held and self._goal < last
+        self._goal = last if steps is None else min((self._goal if are_more else trainer.step) + steps, last)
         self.is_held = False
         try:
             yield from self._sampling()
-            while not self.is_held and (trainer.step < goal or trainer.owes_validation):
+            while not self.is_held and (trainer.step < self._goal or trainer.owes_validation):
                 if next(run, trainer) is trainer:
                     break
                 self.history.keep()

@@ -43,6 +43,7 @@ class Training:
         self.fresh = True
         self.course: Course | None = None
         self._corpus: Corpus | None = None
+        self._is_reading = False  # the text, for a run that begins
         self._unigram = 0.0
         self._clock = clock
         self._pace = Pace(clock)
@@ -139,8 +140,7 @@ class Training:
 
         It ends before the next step where `hold` was called, and where a step went astray.
         """
-        if self._corpus is None:
-            yield from self.reading()
+        yield from self._having_read()
         if self.course is None or self.course.trainer.is_done:
             self._begin()
         assert self.course is not None
@@ -149,7 +149,7 @@ class Training:
         each = trainer.settings.batch_size * trainer.settings.seq_len
         counted = trainer.step
         self._pace.start(counted, counted * each)
-        for news in course.running(last if steps is None else min(trainer.step + steps, last)):
+        for news in course.running(steps):
             if trainer.step != counted:
                 counted = trainer.step
                 self._pace.add(counted, counted * each)
@@ -158,6 +158,18 @@ class Training:
                 yield trainer.step, last, "", self.view()
             else:
                 yield news
+
+    def _having_read(self) -> Iterator[Progress | None]:
+        """Read the text where it was not yet; of several who want to go on, one reads and the others wait."""
+        while self._corpus is None:
+            if self._is_reading:
+                yield None
+                continue
+            self._is_reading = True
+            try:
+                yield from self.reading()
+            finally:
+                self._is_reading = False
 
     def _begin(self) -> None:
         assert self._corpus is not None

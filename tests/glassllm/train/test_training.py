@@ -5,7 +5,7 @@ import pytest
 
 from glassllm import GlassLM
 from glassllm.checkpoint import CheckpointError
-from glassllm.train import Trainer, Training, load_state, read_corpus
+from glassllm.train import Trainer, Training, load_state, read_corpus, reading_corpus
 from tests.glassllm.train.runs import finish
 
 
@@ -41,6 +41,26 @@ def test_held_looked_at_and_stepped_it_ends_as_one_left_alone(training, tmp_path
     assert training.view().report == alone.report
     assert load_state(tmp_path / "small.train.npz").run.step == 12
     assert GlassLM.load(tmp_path / "small.npz").config == training.model.config
+
+
+def test_steps_asked_for_while_the_text_is_read_are_all_taken(training, monkeypatch):
+    """In turns, a slice each; the text is read once."""
+    read = []
+    monkeypatch.setattr(
+        "glassllm.train.training.reading_corpus", lambda *words: read.append(words) or reading_corpus(*words)
+    )
+    alive = [training.running(1) for _ in range(5)]
+    while alive:
+        alive = [each for each in alive if next(each, "ended") != "ended"]
+    assert (training.trainer.step, len(read)) == (5, 1)
+
+
+def test_a_text_that_was_not_read_to_its_end_is_read_by_the_next(training):
+    first, second = training.running(1), training.running(1)
+    assert next(first) is not None and next(second) is None
+    first.close()
+    finish(second)
+    assert training.trainer.step == 1
 
 
 def test_settings_are_free_until_it_begins_and_again_when_it_is_stopped(training):
