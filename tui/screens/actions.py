@@ -10,13 +10,13 @@ from tui.draw.formats import USAGE, parse
 from tui.engine import Engine
 from tui.keys import BY_ACTION, later
 from tui.messages import Request
+from tui.widgets.chosen import RowChosen
 from tui.widgets.events import EventsPanel
 from tui.widgets.folded import Folded
 from tui.widgets.graph import GraphPanel
 from tui.widgets.page import Panel
 from tui.widgets.tensor import TensorPanel
 from tui.widgets.tokens import TokenStrip
-from tui.widgets.track import Track
 
 from .overlays import Overlays
 from .pace import Pace
@@ -266,19 +266,13 @@ class Actions(Overlays):
 
     # What widgets post
 
-    def on_events_panel_selected(self, message: EventsPanel.Selected) -> None:
+    def on_row_chosen(self, message: RowChosen) -> None:
         self.ask("select", message.row)
 
     def on_folded(self, message: Folded) -> None:
         """What is open in one panel is open in the other; the one it came from has it so already."""
         self.events.fold(message.opened, message.shut)
         self.graph.fold(message.opened, message.shut)
-
-    def on_graph_panel_select_row(self, message: GraphPanel.SelectRow) -> None:
-        self.ask("select", message.row)
-
-    def on_track_clicked(self, message: Track.Clicked) -> None:
-        self.ask("select", message.row)
 
     def on_token_strip_clicked(self, message: TokenStrip.Clicked) -> None:
         self.tensor.go_to_token(message.token)

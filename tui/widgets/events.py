@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 
 from textual import events
-from textual.message import Message
 
 from glassllm.debug.runs import next_tokens
 from glassllm.debug.snapshot import Snapshot
@@ -13,6 +12,7 @@ from tui.draw.leaf_list import leaf_rows, next_token_rows
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, blank, text_row
 
+from .chosen import RowChosen
 from .folded import Folded
 from .page import Panel
 
@@ -26,13 +26,6 @@ class EventsPanel(Panel):
 
     `collapse`: blocks are folded until they are opened; otherwise all are open at first.
     """
-
-    class Selected(Message):
-        """The row the cursor moved to."""
-
-        def __init__(self, row: int):
-            super().__init__()
-            self.row = row
 
     def __init__(self, palette: Palette, collapse: bool = True):
         super().__init__(palette, "panel", id="events")
@@ -187,7 +180,7 @@ class EventsPanel(Panel):
         if line.layers and not line.is_open:
             self._fold_row = line.row
             self._shut |= set(line.layers)
-        self.post_message(self.Selected(line.row))
+        self.post_message(RowChosen(line.row))
 
     def page(self, by: int) -> None:
         self.move(by * max(self._list_height - 2, 1))

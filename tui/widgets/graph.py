@@ -18,6 +18,7 @@ from tui.graph_layout.paint import Moment, chip_at, layered_rows, rails_rows
 from tui.graph_layout.rails import Rails
 from tui.graph_layout.window import Corner, Picture, corner, entered, height_of, moved
 
+from .chosen import RowChosen
 from .drawing import Drawing, drawing
 from .folded import Folded
 from .page import Panel
@@ -35,13 +36,6 @@ class GraphPanel(Panel):
 
     `collapse`: groups are folded until they are opened; otherwise all are open at first.
     """
-
-    class SelectRow(Message):
-        """The row that an arrow or a click led to."""
-
-        def __init__(self, row: int):
-            super().__init__()
-            self.row = row
 
     class Drawn(Message):
         """What the drawing thread made for this panel, or what stopped it."""
@@ -183,7 +177,7 @@ class GraphPanel(Panel):
             return
         item = moved(picture, start, direction, by)
         if item != start:
-            self.post_message(self.SelectRow(entered(picture, item, direction)))
+            self.post_message(RowChosen(entered(picture, item, direction)))
 
     def page(self, by: int) -> None:
         rows = self._room(self.view) // (2 if self.view == "layered" else 1)
@@ -229,7 +223,7 @@ class GraphPanel(Panel):
         x, y = event.x + self._corner.left, event.y - HEAD + self._corner.top
         item = chip_at(self._picture, x, y)
         if item is not None:
-            self.post_message(self.SelectRow(self._picture.graph.items[item].boundary))
+            self.post_message(RowChosen(self._picture.graph.items[item].boundary))
 
     def on_mouse_scroll_down(self) -> None:
         self._turn(3)

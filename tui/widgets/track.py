@@ -1,7 +1,6 @@
 """The track: the whole timeline in one row. Forward at the left, the way back mirrored at the right of the bar."""
 
 from textual import events
-from textual.message import Message
 
 from glassllm.debug.snapshot import Snapshot, TapeView
 from glassllm.debug.timeline import counted
@@ -9,6 +8,7 @@ from tui.draw.event_row import event_row, last_of_each, per_cell
 from tui.draw.palette import Palette
 from tui.draw.text import Row, Span, text_row
 
+from .chosen import RowChosen
 from .page import Page
 
 
@@ -45,13 +45,6 @@ def scale(total: int, width: int) -> tuple[int, int]:
 class Track(Page):
     """The track; a click asks for the moment clicked on."""
 
-    class Clicked(Message):
-        """The row whose moment was clicked."""
-
-        def __init__(self, row: int):
-            super().__init__()
-            self.row = row
-
     def __init__(self, palette: Palette):
         super().__init__(palette, "bg", id="track")
         self._snapshot: Snapshot | None = None
@@ -62,7 +55,7 @@ class Track(Page):
 
     def on_click(self, event: events.Click) -> None:
         if self._snapshot and (row := row_at(self._snapshot, event.x, self.size.width)) is not None:
-            self.post_message(self.Clicked(row))
+            self.post_message(RowChosen(row))
 
 
 def row_at(snapshot: Snapshot, x: int, width: int) -> int | None:

@@ -8,6 +8,7 @@ from textual.app import App, ComposeResult
 from tests.tui.fake_tape import back_to, flat, forward_to, row_at, snapshot, transformer
 from tui.draw.palette import Palette
 from tui.graph_layout import album
+from tui.widgets.chosen import RowChosen
 from tui.widgets.drawing import Drawing
 from tui.widgets.graph import GraphPanel
 
@@ -26,7 +27,7 @@ class GraphApp(App[None]):
     def compose(self) -> ComposeResult:
         yield self.panel
 
-    def on_graph_panel_select_row(self, message: GraphPanel.SelectRow) -> None:
+    def on_row_chosen(self, message: RowChosen) -> None:
         self.asked.append(message.row)
 
 
