@@ -85,7 +85,8 @@ def listing_rows(listing: Listing, top: int, left: int, width: int, height: int,
     sideways = (("← →", "sideways"),) if farthest(listing, width) else ()
     for key, words in (("↑ ↓", "scroll"), *sideways, *listing.keys, ("esc", "closes")):
         keys += [Span(key, "bright", bold=True), Span(f" {words}   ", "muted")]
-    total = numbers.count(len(listing.lines))
-    where = [Span(f"{numbers.count(shown[-1] + 1)}/{total}  ", "muted")] if len(listing.lines) > room else []
+    last = numbers.count(listing.first_number + shown[-1]) if shown else ""
+    total = numbers.count(listing.first_number - 1 + len(listing.lines))
+    where = [Span(f"{last}/{total}  ", "muted")] if len(listing.lines) > room else []
     title = line([Span("  "), *listing.title], right=[*listing.right, Span("  ")] if listing.right else [])
     return [line([]), title, line([]), *body, line([]), line(keys, right=where), line([])]

@@ -233,7 +233,7 @@ def draw_narrow(draft: Draft, what: Shown, x: int, width: int, heading: bool) ->
     fit = fit_shown(plane, room, max(height, 1), False, stack, sizes)
     head = 2 if canvas.height < 14 else 3
     spare = bottom - head - 1 - fit.lines - (2 if where == "above" else 0)
-    axes_room = right - left if where == "above" or spare >= 8 else right - STATS - left
+    axes_room = right - left if where == "above" or spare >= 8 else right - STATS - left - 2
     if where == "above":
         facts = words.health_lines(what.array, what.health, right - left, bool(what.why_not))[: 1 + (spare >= 0)]
         for line in facts:
@@ -267,7 +267,7 @@ def draw_narrow(draft: Draft, what: Shown, x: int, width: int, heading: bool) ->
             canvas, left + 2, y, right - left - 2, lines, what, state, draft.accent
         )
     note = "" if heading else what.note.partition(",")[0]
-    canvas.words(left, bottom, words.readout_words(focus, what.array, plane, state.format, note))
+    canvas.words(left, bottom, words.readout_words(focus, what.array, plane, right - left, state.format, note))
 
 
 def draw_column(draft: Draft, what: Shown, x: int, y: int, width: int, bottom: int) -> None:
@@ -278,6 +278,8 @@ def draw_column(draft: Draft, what: Shown, x: int, y: int, width: int, bottom: i
         counts = counts_once(what.array, what.masked, scale, width)
         low, high = numbers.stat(scale.low, 2), numbers.stat(scale.limit, 2)
         sign = f" {clipped(what)}".rstrip()
+        if len(low) + 1 + len(high + sign) > width and scale.low == -scale.limit:
+            low, high = "", f"±{high}"
         pieces += [[], *curves.histogram_rows(counts, scale, palette), []]
         pieces.append(curves.ramp_row(scale, palette, width))
         pieces.append(text_row([Span(low, "muted")], width, palette, right=[Span(high + sign, "muted")]))

@@ -1,6 +1,7 @@
 """The words around a tensor's map: title, tabs, statistics, what the axes are, what stands under the cursor."""
 
 import numpy as np
+from rich.cells import cell_len
 
 from glassllm.debug.snapshot import Axis, Focus, GradientState, Health, Snapshot
 from tui.draw import glyphs, numbers
@@ -176,7 +177,9 @@ def _pair(name: str, value: str, width: int, palette: Palette, head: bool = Fals
 def axis_words(focus: Focus, plane: Plane, fit: Fit, state: PanelState, room: int) -> list[Span]:
     """`head ‹2/4›   rows query   cols key   scale all heads`: as many of the groups as there is room for."""
     groups = [_held(focus, plane, axis) for axis in plane.held if plane.shape[axis] > 0]
-    pooled = [[Span(text, "muted")] for text in (pooled_words(focus, plane, fit),) if text]
+    said = pooled_words(focus, plane, fit)
+    said = said if len(said) <= room else said.partition(",")[0]
+    pooled = [[Span(said, "muted")]] if said else []
     if room < 60:
         groups += pooled
     if plane.wrap:
@@ -269,17 +272,25 @@ def axis_label(focus: Focus, axis: int, i: int) -> str:
     return text[1:] if len(text) > 1 and text.startswith("·") else text
 
 
-def readout_words(focus: Focus, array: Array, plane: Plane, how: Format = USUAL, note: str = "") -> list[Span]:
-    """`[8,7] fox → small  +0.6141   rank 1 of 9`; `note`, what the number is not, takes the rank's place."""
+def readout_words(
+    focus: Focus, array: Array, plane: Plane, room: int, how: Format = USUAL, note: str = ""
+) -> list[Span]:
+    """`[8,7] fox → small  +0.6141   rank 1 of 9`, the rank where there is room for it.
+
+    `note`, what the number is not, takes the rank's place.
+    """
+    place = place_words(focus, plane)
     words = [
         Span(place_text(plane), "bright", bold=True),
-        Span(f" {place_words(focus, plane)}  ", "muted"),
+        Span(f" {place}  " if place else "  ", "muted"),
         value_word(array, plane, how),
     ]
+    ranked = rank(plane)
     if note:
         words.append(Span(f"   {note}", "bwd"))
-    elif ranked := rank(plane):
-        words.append(Span(f"   rank {ranked[0]} of {ranked[1]}", "muted"))
+    elif ranked:
+        said = Span(f"   rank {ranked[0]} of {ranked[1]}", "muted")
+        words += [said] if sum(cell_len(word.text) for word in (*words, said)) <= room else []
     return words
 
 
@@ -298,15 +309,16 @@ def value_word(array: Array, plane: Plane, how: Format = USUAL) -> Span:
 
 
 def place_words(focus: Focus, plane: Plane) -> str:
-    """`fox → small` between two labelled axes, else `fox, channel 17`."""
-    axes = (plane.rows,) if plane.wrap else (plane.rows, plane.columns)
+    """`fox → small` between two labelled axes, else `fox, channel 17`; nothing of axes without a name."""
+    drawn = (plane.rows,) if plane.wrap else (plane.rows, plane.columns)
+    axes = [axis for axis in drawn if has_labels(focus, axis) or not axis_name(focus, axis).startswith("axis ")]
     words = [
         axis_label(focus, axis, plane.cell[axis])
         if has_labels(focus, axis)
         else f"{axis_name(focus, axis)} {plane.cell[axis]}"
         for axis in axes
     ]
-    return (" → " if all(has_labels(focus, axis) for axis in axes) else ", ").join(words)
+    return (" → " if len(axes) == 2 and all(has_labels(focus, axis) for axis in axes) else ", ").join(words)
 
 
 def rank(plane: Plane) -> tuple[int, int] | None:

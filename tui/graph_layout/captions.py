@@ -82,11 +82,13 @@ def _width(words: list[tuple[str, str]]) -> int:
 
 
 def legend(moment: Moment, width: int) -> Row:
-    """Under the ranks: where `u` and `d` lead; on the way back what the signs mean."""
+    """Under the ranks: where `u` and `d` lead; back, what signs mean, as far as there is room."""
     words = [Span("  ")]
     if moment.is_back:
+        left = width - 2
         for sign, fg, meaning in SIGNS:
-            words += [Span(sign, fg), Span(f" {meaning}  ", "muted")]
+            if (left := left - len(f"{sign} {meaning}  ")) >= -2:
+                words += [Span(sign, fg), Span(f" {meaning}  ", "muted")]
     elif moment.selected is not None:
         graph, i = moment.graph, moment.selected
         above = [graph.edges[e].source for e in graph.into[i]]

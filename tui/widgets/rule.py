@@ -118,12 +118,12 @@ def columns(left: list[Span], right: list[Span], split: int, width: int, palette
 
 
 def cell_words(focus: Focus, cell: Cell) -> str:
-    """`fox → small` where both axes are labelled, `fox, channel 17` where one is."""
+    """`fox → small` where both axes are labelled, `fox, channel 17` where one is; nothing of nameless axes."""
     named = []
     for axis, i in zip(focus.axes, cell, strict=False):
         if axis.labels and i < len(axis.labels):
             named.append((axis.labels[i].strip(" ▁·") or axis.labels[i], True))
-        elif len(cell) <= 2:
+        elif len(cell) <= 2 and not axis.name.startswith("axis "):
             named.append((f"{axis.name} {i}", False))
     last = named[-2:]
     return (" → " if len(last) == 2 and all(known for _, known in last) else ", ").join(text for text, _ in last)

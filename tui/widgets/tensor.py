@@ -228,7 +228,7 @@ class TensorPanel(Panel):
         value = numbers.formatted(values[self.state.cell], self.state.format)
         line = f"{focus.title} {numbers.coordinates(self.state.cell)} {value}"
         row = plane.values[plane.row] if plane.values.size else ()
-        return f"{line}  {place_words(focus, plane)}\n" + " ".join(str(x) for x in row)
+        return f"{line}  {place_words(focus, plane)}".rstrip() + "\n" + " ".join(str(x) for x in row)
 
     # The mouse
 

@@ -143,6 +143,7 @@ def test_the_legend_says_where_u_and_d_lead_then_what_signs_mean():
     assert text(legend(now, 50)).strip() == "u attn.mask   d attn.mix"
     _, now = moment(back_to(TAPE, SOFTMAX))
     assert text(legend(now, 50)).strip() == "○ not reached  ◐ k of n  ● final  ━ carried"
+    assert text(legend(now, 38)).strip() == "○ not reached  ◐ k of n  ● final"
 
 
 def test_unrelated_lines_cross_under_the_upright_one_and_related_ones_join():

@@ -99,6 +99,8 @@ def test_without_a_cell_there_is_only_the_rule(session):
         ((Axis("head"), Axis("query", ("a", " b")), Axis("key", ("c", "d"))), (0, 1, 0), "b → c"),
         ((Axis("token", ("a", " b")), Axis("channel")), (1, 17), "b, channel 17"),
         ((Axis("row"), Axis("column")), (3, 4), "row 3, column 4"),
+        ((Axis("axis 0"), Axis("axis 1")), (3, 4), ""),
+        ((Axis("token", ("a", " b")), Axis("axis 1")), (1, 4), "b"),
         ((Axis("head"), Axis("token", ("a", " b")), Axis("channel")), (0, 1, 9), "b"),
         ((Axis("token", (" ", "b")),), (0,), " "),
         ((), (), ""),
