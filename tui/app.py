@@ -27,6 +27,7 @@ from .screens.leave import LeaveScreen
 from .screens.loading import LoadingScreen
 from .screens.overlay import Overlay
 from .screens.rooms import Rooms
+from .screens.trouble import refusal
 from .settings import DEFAULTS, Settings
 from .signals import Endings
 from .task import Cancelled
@@ -112,8 +113,7 @@ class GlassApp(App[None]):
         return open_script(self._script()) if is_program else open_file(self.path, self._text, self._ids)
 
     def _script(self) -> "Script":
-        """The program, which stops at its next op when its task is cancelled, and says from time to time how far
-        it is."""
+        """The program: it stops at its next op when its task is cancelled, and says now and then how far it is."""
         from glassllm.debug.script import Script
 
         told_at = 0.0
@@ -333,7 +333,7 @@ class GlassApp(App[None]):
             room.failed(message)
         if message.kind in USER_FAULTS:
             if room is None:
-                self._tell((("✗ ", "stop"), (message.text, "text")))
+                self._tell(refusal(message.text, self.size.width))
         else:
             path = log.write(f"{message.request}: {message.text}", message.details, self._log_file)
             self.push_screen(FaultScreen(self.palette, message, path))

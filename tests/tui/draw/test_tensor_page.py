@@ -1,15 +1,14 @@
 """The tensor panel at every size and for every kind of tensor: whole rows, the right numbers, the right words."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from glassllm.debug.health import health_of
+from tests.tui.draw.pages import normal, text_of
 from tui.draw import numbers
 from tui.draw import scale as codes_of
-from tui.draw.formats import parse
 from tui.draw.palette import Palette
 from tui.draw.plane import PanelState
 from tui.draw.tensor_page import tensor_page
@@ -20,14 +19,6 @@ SIZES = [(30, 8), (48, 28), (49, 18), (60, 14), (70, 18), (74, 37), (110, 30), (
 SHAPES = [(), (5,), (64,), (1000,), (12, 12), (12, 64), (12, 1024), (1024, 64), (4, 12, 12), (4, 12, 16)]
 SHAPES += [(2, 3, 4, 5), (0, 3), (3, 0), (0,), (1, 1), (300, 2, 2)]
 HEADS = ("head", "query", "key")
-
-
-def text_of(page):
-    return "\n".join("".join(segment.text for segment in row) for row in page.rows)
-
-
-def normal(*shape):
-    return np.random.default_rng(0).normal(size=shape).astype(np.float32)
 
 
 def causal(heads=4, n=12):
@@ -245,23 +236,6 @@ def test_pooling_is_said_and_numbers_around_the_cursor_are_written(snapshots):
     assert "+900" in text_of(page) and "×10⁻²" in text_of(page)
 
 
-@pytest.mark.parametrize("exponent", [-320, -300, -45, -12, -3, 5, 12, 300])
-@pytest.mark.parametrize("is_ascii", [False, True])
-@pytest.mark.parametrize("shape", [(3, 3), (3, 90), (90, 90), (30,), (2, 12)])
-@pytest.mark.parametrize("size", [(74, 37), (49, 26), (49, 17), (48, 30), (40, 20)])
-def test_the_factor_of_numbers_is_never_cut(snapshots, exponent, is_ascii, shape, size):
-    values = np.linspace(-1, 1, np.prod(shape)).reshape(shape) * 10.0**exponent
-    palette = Palette(is_ascii=is_ascii)
-    state = PanelState(cell=tuple(n - 1 for n in shape))
-    text = text_of(tensor_page(snapshots(values), state, *size, palette))
-    found = re.findall(r"x10(\^-?\d+)(?!\S)" if is_ascii else r"×10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)(?!\S)", text)
-    assert text.count("x10" if is_ascii else "×10") == len(found)
-    assert bool(found) or not re.search(r"[+−-]\d\d +[+−-]\d", text)
-    for each in found:
-        power = int(each.strip("^").translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
-        assert power <= exponent and (power >= exponent - 4 or exponent == -320)
-
-
 def test_a_scalar_is_written_in_full(snapshots):
     text = text_of(tensor_page(snapshots(np.float32(2.3183742)), PanelState(), 74, 37, PALETTE))
     assert "2.3183742" in text
@@ -309,50 +283,3 @@ def test_narrow_contributions_put_the_value_beside_the_map(snapshots):
     assert cursor.split()[-1] == numbers.stat(first[8, 17], 2)
     assert any(line.startswith(" ○ norm.ffn op1") for line in lines)
     assert any(line.startswith(" ◐ sum so far  1 of 2, not final") for line in lines)
-
-
-FORMS = ["digits 7", "digits 17", "scientific 3", "hex"]
-
-
-@pytest.mark.parametrize("size", [(48, 18), (49, 24), (74, 37), (120, 36), (150, 45)], ids=str)
-@pytest.mark.parametrize("tab", ["value", "gradient", "contributions"])
-@pytest.mark.parametrize("how", FORMS)
-@pytest.mark.parametrize("colors", ["truecolor", "none"])
-@pytest.mark.parametrize("shape", [(12, 12), (12, 64), (64,), ()], ids=str)
-def test_the_cell_is_written_in_full_in_every_form(snapshots, size, tab, how, colors, shape):
-    gradient = np.asarray(normal(*shape) * 2)
-    snapshot = snapshots(
-        normal(*shape), gradient, edges=2, delivered=2, contributions=(np.asarray(gradient * 3), gradient)
-    )
-    state = PanelState(tab=tab, cell=(3,) * len(shape), format=parse(how))
-    page = tensor_page(snapshot, state, *size, Palette(colors=colors))
-    assert [row_width(row) for row in page.rows] == [size[0]] * size[1]
-    sent = snapshot.focus.contributions[0].array
-    shown = {"value": snapshot.focus.value, "gradient": gradient, "contributions": sent}[tab]
-    if tab == "contributions" and not shape and size[0] < 70:
-        return  # a scalar's norm is all there is
-    assert numbers.formatted(shown[state.cell], state.format) in text_of(page)
-
-
-def test_cells_without_ground_keep_numbers_that_fit_and_have_none_that_never_do(snapshots):
-    flat, matrix = Palette(colors="none"), normal(12, 12)
-    pages = {}
-    for how in ("digits 4", "digits 1", "digits 7", "scientific 3", "hex"):
-        state = PanelState(cell=(3, 3), format=parse(how))
-        pages[how] = tensor_page(snapshots(matrix), state, 100, 40, flat)
-    texts = {how: [span.text for row in page.rows for span in row] for how, page in pages.items()}
-    tens = numbers.row_numbers(matrix.ravel())[0][3 * 12 + 3]
-    assert all(tens in texts[how] for how in ("digits 4", "digits 7", "scientific 3"))
-    assert tens not in texts["digits 1"] and tens not in texts["hex"]
-    assert {how: page.spots[0].fit.size for how, page in pages.items()} == {
-        "digits 4": "large", "digits 1": "large", "digits 7": "large", "scientific 3": "large", "hex": "medium",
-    }  # fmt: skip
-    assert f"0x{matrix[3, 3].view(np.uint32):08x}" in " ".join(texts["hex"])
-
-
-def test_numbers_under_large_cells_are_in_the_form_asked_for(snapshots):
-    matrix = normal(12, 12)
-    page = tensor_page(snapshots(matrix), PanelState(cell=(3, 3), format=parse("digits 6")), 100, 40, PALETTE)
-    assert page.spots[0].fit.size == "large"
-    assert "  ".join(numbers.formatted(x, parse("digits 6")) for x in matrix[3, :2])[:9] in text_of(page)
-    assert numbers.row_numbers(matrix[3])[1] not in text_of(page)
