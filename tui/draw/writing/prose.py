@@ -78,10 +78,14 @@ def candidate_words(view: Written, choice: Choice, gap: str, room: int) -> list[
 
 
 def text_words(view: Written) -> list[Span]:
+    """Two averages: of the new tokens, and of the whole text."""
     mean = view.surprisal
+    new = [Span("no new token yet")]
+    if mean is not None:
+        new = [Span("new mean "), Span(f"{nats(mean)} nats", "text")]
     return [
-        *([Span("mean "), Span(f"{nats(mean)} nats", "text")] if mean is not None else [Span("no new token yet")]),
-        *fact("perplexity", "–" if view.perplexity is None else numbers.stat(view.perplexity)),
+        *new,
+        *fact("text perplexity", "–" if view.perplexity is None else numbers.stat(view.perplexity)),
         *([Span(f"   {numbers.count(view.unseen)} tokens out of sight", "muted")] if view.unseen else []),
     ]
 
