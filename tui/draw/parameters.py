@@ -4,18 +4,19 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
-from glassllm.debug.snapshot import GradientState, Snapshot
+from glassllm.debug.snapshot import GradientState, Health, Snapshot
 
 from . import glyphs, numbers
 from .palette import Palette
 from .sight import in_sight
 from .text import Row, Span, cut, text_row
 
-COLUMNS = ("in order", "shape", "‖w‖", "‖g‖", "‖g‖/‖w‖")
-"""What the table can be sorted by; the first is the model's own order, under the names."""
-HEADS = ("name", *COLUMNS[1:])
+HEADS = ("name", "shape", "‖w‖", "‖g‖", "‖g‖/‖w‖")
+"""What the table can be sorted by; by the first it has the model's own order."""
 ROWS_AROUND = 7  # blank, title, blank, heads; blank, keys, blank
+HEADS_AT = 3
 LEFT, GAP = 5, 3  # columns before the names and before each other column
 LEAST_NAME, MOST_NAME, LEAST_WIDTH = 12, 44, 60
 
@@ -49,11 +50,16 @@ def parameters(snapshot: Snapshot) -> list[Parameter]:
     found = []
     for leaf in (*tape.leaves, *rest):
         row, health = tape.rows[leaf], tape.health(leaf)
-        weight = None if health is None else health.norm
+        weight = None if health is None else norm_with_faults(health)
         state = tape.gradient_state(leaf, at)
         name = glyphs.marked(row.name, tape.staleness(leaf))
         found.append(Parameter(leaf, name, row.array.shape, weight, tape.gradient_norm(leaf, at), state))
     return found
+
+
+def norm_with_faults(health: Health) -> float:
+    """‖w‖ of all elements: the norm that is counted leaves out what is no number."""
+    return math.nan if health.nan else math.inf if health.inf else health.norm
 
 
 def ordered(table: Sequence[Parameter], column: int, is_reversed: bool = False) -> list[Parameter]:
@@ -83,15 +89,12 @@ class Table:
 
 def parameter_rows(table: Table, width: int, height: int, palette: Palette) -> list[Row]:
     """The table in at most `height` rows, the chosen entry in sight."""
-    cells = [_column(table.entries, each) for each in range(1, len(COLUMNS))]
-    sizes = [max(map(len, (head, *texts))) for head, texts in zip(HEADS[1:], cells, strict=True)]
-    longest = max((len(each.name) for each in table.entries), default=0)
-    around = LEFT + sum(size + GAP for size in sizes) + 1
-    name_width = max(LEAST_NAME, min(longest, MOST_NAME, width - 2 - around))
-    wide = max(name_width + around, LEAST_WIDTH)
-    room = max(height - 2 - ROWS_AROUND, 1)
+    cells = [_column(table.entries, each) for each in range(1, len(HEADS))]
+    name_width, *sizes = _sizes(table, cells, width)
+    wide = max(LEFT + name_width + sum(size + GAP for size in sizes) + 1, LEAST_WIDTH)
+    shown = _in_sight(table, height)
     body = []
-    for i in in_sight(len(table.entries), table.chosen, room):
+    for i in shown:
         texts = [column[i].rjust(size) for column, size in zip(cells, sizes, strict=True)]
         ground = "select" if i == table.chosen else "raised"
         words = _entry(table.entries[i], i == table.chosen, name_width, texts)
@@ -100,7 +103,7 @@ def parameter_rows(table: Table, width: int, height: int, palette: Palette) -> l
         body = [text_row([Span("  nothing here takes a gradient", "muted")], wide, palette, "raised")]
     empty = text_row([], wide, palette, "raised")
     title, sorting = _title(table)
-    place = f"{table.chosen + 1}/{len(table.entries)}  " if len(table.entries) > room else ""
+    place = f"{table.chosen + 1}/{len(table.entries)}  " if len(table.entries) > len(shown) else ""
     return [
         empty,
         text_row(title, wide, palette, "raised", sorting),
@@ -113,12 +116,39 @@ def parameter_rows(table: Table, width: int, height: int, palette: Palette) -> l
     ]
 
 
+def _in_sight(table: Table, height: int) -> range:
+    """Which entries are shown."""
+    return in_sight(len(table.entries), table.chosen, height - 2 - ROWS_AROUND)
+
+
+def _sizes(table: Table, cells: Sequence[Sequence[str]], width: int) -> list[int]:
+    """The width of each column: of the names what the others leave."""
+    sizes = [max(map(len, (head, *texts))) for head, texts in zip(HEADS[1:], cells, strict=True)]
+    longest = max((len(each.name) for each in table.entries), default=0)
+    room = width - 2 - LEFT - sum(size + GAP for size in sizes) - 1
+    return [max(LEAST_NAME, min(longest, MOST_NAME, room)), *sizes]
+
+
+def head_at(table: Table, x: int, y: int, width: int) -> int | None:
+    """The column whose head stands at a place of the rows."""
+    if y != HEADS_AT:
+        return None
+    sizes = _sizes(table, [_column(table.entries, each) for each in range(1, len(HEADS))], width)
+    ends = accumulate(size + (GAP if i else LEFT) for i, size in enumerate(sizes))
+    return next((i for i, end in enumerate(ends) if x < end), None)
+
+
+def entry_at(table: Table, y: int, height: int) -> int | None:
+    """The entry that stands in a line of the rows."""
+    shown = _in_sight(table, height)
+    return shown[y - HEADS_AT - 1] if 0 <= y - HEADS_AT - 1 < len(shown) else None
+
+
 def _title(table: Table) -> tuple[list[Span], list[Span]]:
     count, weights = len(table.entries), sum(each.size for each in table.entries)
-    way = "reversed " if table.is_reversed else ""
-    by = "by " if table.column else ""
     facts = f"  {numbers.count(count)}, {numbers.count(weights)} weights"
-    sorting = f"sorted {way}{by}{COLUMNS[table.column]}  "
+    sorting = f"sorted by {HEADS[table.column]}" if table.column else "in order"
+    sorting += ", reversed  " if table.is_reversed else "  "
     return [Span("  parameters", "bright", bold=True), Span(facts, "muted")], [Span(sorting, "muted")]
 
 

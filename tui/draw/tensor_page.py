@@ -267,7 +267,7 @@ def draw_narrow(draft: Draft, what: Shown, x: int, width: int, heading: bool) ->
             canvas, left + 2, y, right - left - 2, lines, what, state, draft.accent
         )
     note = "" if heading else what.note.partition(",")[0]
-    canvas.words(left, bottom, words.readout_words(focus, what.array, plane, right - left, state.format, note))
+    canvas.words(left, bottom, words.readout_words(focus, what.array, plane, right - left + 1, state.format, note))
 
 
 def draw_column(draft: Draft, what: Shown, x: int, y: int, width: int, bottom: int) -> None:

@@ -2,11 +2,21 @@
 
 from collections.abc import Callable, Sequence
 
+from textual import events
 from textual.binding import Binding
 
 from glassllm.debug.snapshot import Snapshot
 from tui.draw.palette import Palette
-from tui.draw.parameters import COLUMNS, ROWS_AROUND, Table, ordered, parameter_rows, parameters
+from tui.draw.parameters import (
+    HEADS,
+    ROWS_AROUND,
+    Table,
+    entry_at,
+    head_at,
+    ordered,
+    parameter_rows,
+    parameters,
+)
 from tui.draw.text import Row
 
 from .overlay import Overlay
@@ -59,7 +69,7 @@ class ParametersScreen(Overlay):
 
     def action_sort(self, by: int) -> None:
         """Sort by another column; the first of the new order is chosen."""
-        self._column, self._is_reversed = (self._column + by) % len(COLUMNS), False
+        self._column, self._is_reversed = (self._column + by) % len(HEADS), False
         self._choose_first()
 
     def action_reverse(self) -> None:
@@ -75,3 +85,27 @@ class ParametersScreen(Overlay):
         self.dismiss()
         if entries:
             self._show(entries[self.table.chosen].row)
+
+    # The mouse
+
+    def on_click(self, event: events.Click) -> None:
+        """On a head: sort by its column, on it again the other way round. On an entry: choose it, then show it."""
+        x, y = event.screen_x - self.page.region.x, event.screen_y - self.page.region.y
+        column = head_at(self.table, x, y, self.size.width)
+        entry = entry_at(self.table, y, self.size.height)
+        if not self.page.region.contains(event.screen_x, event.screen_y):
+            return
+        if column == self._column:
+            self.action_reverse()
+        elif column is not None:
+            self.action_sort(column - self._column)
+        elif entry == self.table.chosen:
+            self.action_show()
+        elif entry is not None:
+            self.action_move(entry - self.table.chosen)
+
+    def on_mouse_scroll_down(self) -> None:
+        self.action_move(3)
+
+    def on_mouse_scroll_up(self) -> None:
+        self.action_move(-3)
