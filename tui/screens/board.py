@@ -10,7 +10,7 @@ from tui.widgets.page import Panel
 DOUBLE = 2  # clicks on one place, one soon after the other
 
 
-class Drawn(Protocol):
+class Host(Protocol):
     """What a board needs to know of its room."""
 
     def paint(self) -> None: ...
@@ -22,7 +22,7 @@ class Drawn(Protocol):
 class Board(Panel):
     """The page of its room."""
 
-    def __init__(self, palette: Palette, room: Drawn):
+    def __init__(self, palette: Palette, room: Host):
         super().__init__(palette, "bg", id="board")
         self.room = room
 

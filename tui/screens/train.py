@@ -113,10 +113,8 @@ class TrainScreen(Room):
         self._mark(self.look.here + by * (self.counted() or 1))
 
     def _mark(self, group: int) -> None:
-        """Mark another group; the ends hold."""
         if self.view is not None:
-            last = max(len(groups(self.view)) - 1, 0)
-            self._look_at(self.look._replace(here=max(0, min(group, last))))
+            self._look_at(page.marking(self.view, self.look, group))
 
     def _look_at(self, look: page.Look) -> None:
         self.look = look
@@ -139,10 +137,8 @@ class TrainScreen(Room):
             self._look_at(page.pointed(self.view, self.look, *self.board.size, column, row))
 
     def pointed_twice(self, column: int, row: int) -> None:
-        if (
-            self.view is not None
-            and page.group_at(self.view, self.look, *self.board.size, column, row) is not None
-        ):
+        view = self.view
+        if view is not None and page.group_at(view, self.look, *self.board.size, column, row) is not None:
             self.action_open_group()
 
     def wheel(self, by: int) -> None:

@@ -99,7 +99,12 @@ def drawn(view: Trained, look: Look, at: Place, palette: Palette) -> Pane:
     return draw(view, at.titles, at.width, at.height, palette)
 
 
-# Pointing at it
+# Choosing, and pointing at it
+
+
+def marking(view: Trained, look: Look, group: int) -> Look:
+    """Another group marked; the ends hold."""
+    return look._replace(here=max(0, min(group, len(groups(view)) - 1)))
 
 
 def pointed(view: Trained, look: Look, width: int, height: int, column: int, row: int) -> Look:

@@ -41,21 +41,28 @@ def attention_pane(view: Written, choice: Choice, width: int, height: int, palet
     if (shown[: max(len(known) - sight.start, 0)] > limit).any():
         pane.words(LEFT, 1, [Span(f"+ above {numbers.stat(limit)}", "faint")])
     pane.words_right(width - 1, 1, [Span("nats", "faint")])
-    for y, row in enumerate(map_rows(shown, rows, palette)):
-        number = sight[y]
-        layer, head = divmod(number, each)
-        is_chosen, is_played = number == choice.head % len(rows), layer == looking(view)
-        tone = "fwd" if is_played else "bright" if is_chosen else "muted"
-        label = f"blocks.{layer}" if head == 0 or y == 0 else ""
-        pane.words(1, 2 + y, [Span(f"{label:<8}{head + 1:>2}", tone, bold=is_chosen or is_played)])
-        pane.put(LEFT, 2 + y, row if number < len(known) else unseen(shown.shape[1], y, palette))
-        mark = palette.marks.row if is_chosen else " "
-        openness = nats(entropy(rows[number].astype(np.float64)), 1) if number < len(known) else ""
-        pane.words_right(width - 1, 2 + y, [Span(f"{mark} ", "fwd"), Span(f"{openness:>4}", tone)])
-        pane.spot(0, 2 + y, width, "head", number)
+    for y, (number, row) in enumerate(zip(sight, map_rows(shown, rows, palette), strict=True)):
+        is_known = number < len(known)
+        pane.put(LEFT, 2 + y, row if is_known else unseen(shown.shape[1], y, palette))
+        openness = nats(entropy(rows[number].astype(np.float64)), 1) if is_known else ""
+        name_head(pane, view, choice, number, 2 + y, openness, is_first=y == 0)
     if below:
         name_columns(pane, names(view, shown.shape[1]), LEFT, 2 + len(sight), "text")
     return pane
+
+
+def name_head(
+    pane: Sketch, view: Written, choice: Choice, number: int, y: int, openness: str, is_first: bool
+) -> None:
+    """Which head the row is, its block beside the first that is shown of it, and at the right its entropy."""
+    layer, head = divmod(number, view.heads)
+    is_chosen, is_played = (layer, head) == layer_and_head(view, choice), layer == looking(view)
+    tone = "fwd" if is_played else "bright" if is_chosen else "muted"
+    label = f"blocks.{layer}" if head == 0 or is_first else ""
+    pane.words(1, y, [Span(f"{label:<8}{head + 1:>2}", tone, bold=is_chosen or is_played)])
+    mark = pane.palette.marks.row if is_chosen else " "
+    pane.words_right(pane.width - 1, y, [Span(f"{mark} ", "fwd"), Span(f"{openness:>4}", tone)])
+    pane.spot(0, y, pane.width, "head", number)
 
 
 def attention_strip(view: Written, choice: Choice, width: int, palette: Palette) -> list[Row]:
