@@ -6,6 +6,7 @@ import pytest
 from glassllm import STEPS, Config, GlassLM
 from glassllm.generation import Continuations, Sampling, Writer
 from glassllm.generation.playback import MEANINGS, moments, sections, total
+from glassllm.tokenizer import EOS
 
 CONFIG = Config(vocab_size=20, d_model=8, n_layers=4, n_heads=4, n_kv_heads=2, max_len=12, init_std=0.3)
 PROMPT = [1, 2, 3]
@@ -193,3 +194,18 @@ def test_what_is_large_is_kept_only_while_events_are_gone_through(model):
         kept.append({moment.step for moment in view.moments})
         assert np.array_equal(view.attention, Writer(model, PROMPT, seed=4).view().attention)
     assert kept[0] == set() and kept[1] == set(MEANINGS)
+
+
+def test_playing_is_over_where_it_leads_nowhere_or_the_text_ends(model):
+    writer = Writer(model, PROMPT, seed=4)
+    begun = writer.view()
+    writer.next_event()
+    inside = writer.view()
+    assert not inside.is_over(begun) and inside.is_over(inside)
+    writer.take(EOS)
+    ended = writer.view()
+    assert ended.is_over(inside) and ended.place == (ended.path, 1)
+    writer.next_event()
+    assert not writer.view().is_over(ended), "events behind the end can be played"
+    writer.take(EOS + 1)
+    assert not writer.view().is_over(ended)
