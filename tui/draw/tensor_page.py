@@ -109,7 +109,9 @@ def draw_body(draft: Draft, what: Shown, x: int, width: int, heading: bool = Fal
 def draw_scalar(draft: Draft, what: Shown, x: int, width: int) -> None:
     """A single number, in full or in the form asked for."""
     canvas = draft.canvas
-    canvas.words(x + 1, min(3, canvas.height - 2), _facts(what))
+    facts = _facts(what)
+    fits = sum(len(span.text) for span in facts) < width
+    canvas.words(x + 1, min(3, canvas.height - 2), facts if fits else facts[:2])
     y = min(5, canvas.height - 1)
     if what.why_not:
         canvas.words(x + 1, y, [Span(what.why_not, "muted")])

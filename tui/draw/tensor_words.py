@@ -115,7 +115,8 @@ def health_lines(array: Array, health: Health | None, width: int, only_shape: bo
         if used + len(text) > width and lines[-1]:
             lines.append([])
             used = 0
-        lines[-1] += [*group[:-1], group[-1]._replace(text=group[-1].text.rstrip()), Span("  ")]
+        lines[-1] += [Span("  ")] if lines[-1] else []
+        lines[-1] += [*group[:-1], group[-1]._replace(text=group[-1].text.rstrip())]
         used += len(text) + 2
     return lines
 

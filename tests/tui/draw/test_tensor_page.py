@@ -12,6 +12,7 @@ from tui.draw import scale as codes_of
 from tui.draw.palette import Palette
 from tui.draw.plane import PanelState
 from tui.draw.tensor_page import tensor_page
+from tui.draw.tensor_words import health_lines
 from tui.draw.text import row_width
 
 PALETTE = Palette()
@@ -283,3 +284,18 @@ def test_narrow_contributions_put_the_value_beside_the_map(snapshots):
     assert cursor.split()[-1] == numbers.stat(first[8, 17], 2)
     assert any(line.startswith(" ○ norm.ffn op1") for line in lines)
     assert any(line.startswith(" ◐ sum so far  1 of 2, not final") for line in lines)
+
+
+def test_statistics_in_lines_are_never_cut():
+    health = health_of(normal(3, 4))
+    for width in range(24, 90):
+        lines = health_lines(normal(3, 4), health, width)
+        assert max(sum(len(span.text) for span in line) for line in lines) <= width
+        assert " ".join("".join(span.text for span in line) for line in lines).split()[-2:] == ["Inf", "0"]
+
+
+@pytest.mark.parametrize("width", [30, 49, 74])
+def test_of_a_scalar_the_shape_is_said_where_there_is_no_room_for_more(snapshots, width):
+    lines = text_of(tensor_page(snapshots(np.float64(0.123456)), PanelState(), width, 24, PALETTE)).splitlines()
+    assert lines[3].startswith(" () f64 ") and "…" not in lines[3]
+    assert ("std 0" in lines[3]) == (width > 30)
