@@ -1,6 +1,6 @@
 """Checkpoints: named arrays and dicts <-> one .npz; sizes checked first, written whole, never pickled."""
 
-from glassllm.checkpoint.archive import Archive, CheckpointError, Header, write_npz, writing_npz
+from glassllm.checkpoint.archive import Archive, CheckpointError, Header
 from glassllm.checkpoint.checkpoint import (
     Checkpoint,
     check_weights,
@@ -11,12 +11,14 @@ from glassllm.checkpoint.checkpoint import (
     save_checkpoint,
     tokenizer_path,
 )
+from glassllm.checkpoint.npz import Writable, write_npz, writing_npz
 
 __all__ = [
     "Archive",
     "Checkpoint",
     "CheckpointError",
     "Header",
+    "Writable",
     "check_weights",
     "checkpoint_arrays",
     "load_checkpoint",

@@ -1,4 +1,4 @@
-"""Archive: the arrays of one .npz from a stranger, and how we write such files.
+"""Archive: the arrays of one .npz from a stranger.
 
 An .npz is a zip of .npy members: a short header (dtype, order, shape), then raw numbers. Reading goes from small
 to large: the zip's directory, then a member's header, and data only once every size agrees. Headers are matched
@@ -15,7 +15,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, Self
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from glassllm.config import Shape
-from glassllm.files import StrPath, open_descriptor, printable, replacing, shown
+from glassllm.files import StrPath, open_descriptor, printable, shown
 
 Array = NDArray[Any]
 
@@ -301,25 +301,3 @@ class Archive:
         codec = "utf-32-le" if header.dtype.newbyteorder("<") == header.dtype else "utf-32-be"
         with self._reading(f"'{name}'"):
             return "".join(codecs.iterdecode(self._data(name), codec)).rstrip("\0")
-
-
-def write_npz(path: StrPath, arrays: Mapping[str, Array]) -> None:
-    """Write named arrays, whole or not at all; the same arrays give the same bytes."""
-    for _ in writing_npz(path, arrays):
-        pass
-
-
-def writing_npz(path: StrPath, arrays: Mapping[str, Array]) -> Iterator[tuple[int, int]]:
-    """`write_npz` array by array, yielding (done, total); abandoned midway it has written nothing."""
-    try:
-        with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
-            for done, (name, array) in enumerate(arrays.items(), 1):
-                info = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
-                info.compress_type = zipfile.ZIP_DEFLATED
-                info.create_system = 3  # the default differs from system to system
-                with archive.open(info, "w", force_zip64=True) as member:
-                    np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
-                yield done, len(arrays)
-    except OSError as error:
-        reason = error.strerror or error
-        raise CheckpointError(path, f"cannot be written: {reason}", "choose another place") from None

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from glassllm.checkpoint.archive import COPY_AGAIN, Archive, Array, CheckpointError, opening_error, write_npz
+from glassllm.checkpoint.archive import COPY_AGAIN, Archive, Array, CheckpointError, opening_error
+from glassllm.checkpoint.npz import write_npz
 from glassllm.config import JSON_BYTES, Config, Shape
 from glassllm.files import StrPath, parse_json, read_text
 from glassllm.tokenizer import FILE_BYTES, MOST_ENTRIES, Tokenizer

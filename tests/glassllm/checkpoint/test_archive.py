@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glassllm.checkpoint import Archive, CheckpointError, write_npz
+from glassllm.checkpoint import Archive, CheckpointError, write_npz, writing_npz
 from glassllm.checkpoint.archive import parse_header
 
 ARRAYS: dict[str, Any] = {
@@ -88,6 +88,17 @@ def test_the_same_arrays_give_the_same_bytes(tmp_path: Path) -> None:
     os.utime(tmp_path / "a", (0, 0))
     write_npz(tmp_path / "b", ARRAYS)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_arrays_in_a_row_become_one_and_long_ones_are_written_piece_by_piece(path: Path) -> None:
+    parts = [np.arange(n, dtype=np.float32) for n in (0, 3, 300_000, 1, 150_000)]
+    arrays: dict[str, Any] = {"joined": parts, "none": [np.zeros(0, np.int8)], "long": np.ones((700, 300))}
+    progress = list(writing_npz(path, arrays))
+    assert progress == [(i, 9) for i in range(1, 10)]  # of 4, 1 and 4 pieces
+    with Archive(path) as archive:
+        np.testing.assert_array_equal(archive.read("joined"), np.concatenate(parts))
+        assert archive.read("none").shape == (0,)
+        np.testing.assert_array_equal(archive.read("long"), arrays["long"])
 
 
 def test_objects_are_neither_written_nor_read(path: Path) -> None:

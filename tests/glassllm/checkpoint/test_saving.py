@@ -32,13 +32,13 @@ def killed(*args, **kwargs):
 
 config = Config(9, 4, 2, 2, 1, 6)
 weights = {name: np.ones(shape, np.float32) for name, shape in config.parameter_shapes().items()}
-moments = {"fsync": os, "replace": os, "write_array": np.lib.format}
+moments = {"fsync": os, "replace": os, "write_array_header_1_0": np.lib.format}
 setattr(moments[sys.argv[2]], sys.argv[2], killed)
 save_checkpoint(sys.argv[1], config, weights)
 """
 
 
-@pytest.mark.parametrize("moment", ["write_array", "fsync", "replace"])
+@pytest.mark.parametrize("moment", ["write_array_header_1_0", "fsync", "replace"])
 def test_killed_while_saving_the_old_file_is_whole(path: Path, moment: str) -> None:
     save_checkpoint(path, CONFIG, random_weights(CONFIG))
     before = path.read_bytes()

@@ -1,0 +1,74 @@
+"""How we write an .npz: whole or not at all, piece by piece, and the same arrays as the same bytes."""
+
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from glassllm.checkpoint.archive import Array, CheckpointError
+from glassllm.files import StrPath, replacing
+
+PIECE_BYTES = 512 << 10  # that are written at once: compressing them takes a moment
+
+Writable = Array | list[Array]
+"""What becomes one member: an array, or flat ones of one dtype that are written one behind the other."""
+
+
+def write_npz(path: StrPath, arrays: Mapping[str, Writable]) -> None:
+    """Write named arrays, whole or not at all; the same arrays give the same bytes."""
+    for _ in writing_npz(path, arrays):
+        pass
+
+
+def writing_npz(path: StrPath, arrays: Mapping[str, Writable]) -> Iterator[tuple[int, int]]:
+    """`write_npz` piece by piece, yielding (done, total); abandoned midway it has written nothing."""
+    total, done = sum(map(_count, arrays.values())), 0
+    try:
+        with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+            for name, array in arrays.items():
+                info = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+                info.compress_type = zipfile.ZIP_DEFLATED
+                info.create_system = 3  # the default differs from system to system
+                with archive.open(info, "w", force_zip64=True) as member:
+                    np.lib.format.write_array_header_1_0(member, _header_of(array))
+                    for piece in _pieces_of(_parts(array)):
+                        member.write(piece)
+                        done += 1
+                        yield done, total
+    except OSError as error:
+        reason = error.strerror or error
+        raise CheckpointError(path, f"cannot be written: {reason}", "choose another place") from None
+
+
+def _parts(array: Writable) -> Sequence[Array]:
+    return array if isinstance(array, list) else [np.asarray(array)]
+
+
+def _header_of(array: Writable) -> dict[str, Any]:
+    parts = _parts(array)
+    if parts[0].dtype.hasobject:
+        raise ValueError("Object arrays are not written, since they would have to be pickled")
+    header: dict[str, Any] = np.lib.format.header_data_from_array_1_0(parts[0])
+    return header | {"shape": (sum(part.size for part in parts),)} if isinstance(array, list) else header
+
+
+def _count(array: Writable) -> int:
+    """How many pieces it is written in."""
+    return max(1, -(-sum(part.nbytes for part in _parts(array)) // PIECE_BYTES))
+
+
+def _pieces_of(parts: Sequence[Array]) -> Iterator[bytes]:
+    """All numbers, in pieces of the same length but the last; a single empty one where there are none."""
+    piece = bytearray()
+    for part in parts:
+        is_fortran = part.flags.f_contiguous and not part.flags.c_contiguous
+        flat = (part.T if is_fortran else part).reshape(-1)  # in the file's order
+        step = max(1, PIECE_BYTES // max(part.itemsize, 1))
+        for start in range(0, flat.size, step):
+            piece += flat[start : start + step].tobytes()
+            if len(piece) >= PIECE_BYTES:
+                yield bytes(piece[:PIECE_BYTES])
+                del piece[:PIECE_BYTES]
+    if piece or not any(part.nbytes for part in parts):
+        yield bytes(piece)
