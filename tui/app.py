@@ -104,13 +104,13 @@ class GlassApp(App[None]):
 
     def _open(self) -> object:
         """On the engine thread: numpy, the engine and the panels are imported while the first frame stands."""
-        from glassllm.debug.opening import PROGRAM, open_file, open_script
+        from glassllm.debug.opening import PROGRAM, open_script, opening_file
 
         from .screens import debug
 
         assert debug
         is_program = self.path.suffix == PROGRAM
-        return open_script(self._script()) if is_program else open_file(self.path, self._text, self._ids)
+        return open_script(self._script()) if is_program else opening_file(self.path, self._text, self._ids)
 
     def _script(self) -> "Script":
         """The program: it stops at its next op when its task is cancelled, and says now and then how far it is."""

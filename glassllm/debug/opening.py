@@ -10,7 +10,8 @@ from glassllm.files import shown
 from glassllm.model import GlassLM
 
 from .recording.write import RECORDING
-from .session import Session
+from .session import Opening, Session
+from .slices import finished, named
 from .snapshot import CommandError
 
 if TYPE_CHECKING:
@@ -25,14 +26,19 @@ def open_file(path: Path, text: str | None = None, ids: Sequence[int] | None = N
     Raises CheckpointError for the file and CommandError for what its model cannot run, both ValueErrors of one
     line: the file, the fault, the remedy.
     """
+    return finished(opening_file(path, text, ids))
+
+
+def opening_file(path: Path, text: str | None = None, ids: Sequence[int] | None = None) -> Opening:
+    """The same in slices."""
     if not _is_recording(path):
         return _run(path, text, ids)
     if text is not None or ids is not None:
         words = "a recording holds one run and no model; open the model's own file to run other text"
         raise CommandError(f"{shown(path)}: {words}")
-    from .recording.read import open_recording  # here, since most files are none and need not wait for it
+    from .recording.read import opening_recording  # here, since most files are none and need not wait for it
 
-    return open_recording(path)
+    return (yield from named(opening_recording(path), "opening"))
 
 
 def open_script(script: "Script") -> Session:

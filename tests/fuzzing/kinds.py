@@ -15,7 +15,7 @@ from glassllm.config import Config
 from glassllm.debug.commands import run
 from glassllm.debug.explain.rule import rule_lines
 from glassllm.debug.recording.read import open_recording
-from glassllm.debug.recording.write import RECORDING, described
+from glassllm.debug.recording.write import described
 from glassllm.debug.report import report
 from glassllm.debug.session import Session
 from glassllm.debug.snapshot import CommandError
@@ -99,26 +99,18 @@ def recordings() -> list[bytes]:
     for line in ("continue", "9 step"):
         run(run_of_model, line)
     return _contents(
-        lambda path: small.put_together(path, *small.parts()),
-        lambda path: np.savez(path, **described(run_of_model)),
+        lambda path: small.put_together(path, small.parts()),
+        lambda path: write_npz(path, described(run_of_model)),
     )
 
 
 @cache
 def large_recordings() -> list[bytes]:
     """The first of those, with texts for its ids and beside much that is right: holding it would be noticed."""
-    manifest, arrays = small.parts()
-    numbers, texts, ends = (
-        np.zeros(24_000_000, np.int8),
-        np.full(30_000, ord("a"), np.uint8),
-        np.arange(3, 30_001, 3),
-    )
-    manifest["rows"].append({"leaf": "large", "array": len(manifest["members"])})
-    manifest["vocabulary"] = [len(manifest["members"]) + i for i in (1, 2)]
-    for array in (numbers, texts, ends):
-        arrays[f"array{len(manifest['members'])}"] = array
-        manifest["members"].append([array.dtype.str, list(array.shape)])
-    return _contents(lambda path: write_npz(path, {RECORDING: np.array(json.dumps(manifest)), **arrays}))
+    said = small.parts()
+    said["rows"].append(small.row("leaf", "large", small.added(said, np.zeros(24_000_000, np.int8))))
+    said["vocabulary"] = ["aaa"] * 10_000
+    return _contents(lambda path: write_npz(path, small.members_of(said)))
 
 
 def open_and_close(session: Session) -> None:

@@ -9,6 +9,7 @@ import io
 import json
 import re
 import zipfile
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -154,7 +155,9 @@ def of_archive(content: bytes, valid: list[bytes], rng: Rng) -> bytes:
     names = list(members)
     name = names[rng.integers(len(names))]
     kind = rng.random()
-    if kind < 0.55 and (text := next((n for n in names if n.startswith("__") and rng.random() < 0.7), None)):
+    if kind < 0.3 and "text_bytes.npy" in names:
+        change_texts(members, rng)
+    elif kind < 0.55 and (text := next((n for n in names if n.startswith("__") and rng.random() < 0.7), None)):
         members[text] = with_text(members[text], rng)
     elif kind < 0.7:
         members[name] = with_header(members[name], rng)
@@ -189,6 +192,27 @@ def change_members(members: Members, others: Members, name: str, rng: Rng) -> No
         members[f"{name[:-4]}x.npy"] = members.pop(name)
     else:
         members[name] = others[other]
+
+
+def change_texts(members: Members, rng: Rng) -> None:
+    """One of a recording's texts changed, as JSON where it is some."""
+    try:
+        joined, starts = (loaded(members[f"text_{what}.npy"]) for what in ("bytes", "starts"))
+        texts = [str(joined[a:b].tobytes(), "utf-8") for a, b in pairwise(starts.tolist())]
+        place = int(rng.integers(len(texts)))
+        texts[place] = with_json(texts[place], texts, rng)
+    except (KeyError, TypeError, ValueError, EOFError, IndexError):
+        return  # what an earlier mutation left is none any more
+    parts = [text.encode("utf-8", "surrogatepass") for text in texts]
+    members["text_bytes.npy"] = as_member(np.frombuffer(b"".join(parts), np.uint8))
+    members["text_starts.npy"] = as_member(np.array([0, *accumulate(map(len, parts))], np.uint32))
+
+
+def with_json(text: str, others: list[str], rng: Rng) -> str:
+    try:
+        return json.dumps(of_json(json.loads(text), rng), ensure_ascii=False, separators=(",", ":"))
+    except (ValueError, RecursionError):
+        return others[rng.integers(len(others))]
 
 
 def with_text(member: bytes, rng: Rng) -> bytes:
@@ -240,7 +264,7 @@ def with_array(member: bytes, rng: Rng) -> bytes:
         return with_header(member, rng)
     if array.dtype.kind not in "biuf":
         return with_header(member, rng)
-    kind = rng.integers(5)
+    kind = rng.integers(7)
     with np.errstate(all="ignore"):
         if kind == 0:
             array = array.astype(rng.choice(["f2", "f4", "f8", "i1", "i8", "u8", "?", ">f4"]))
@@ -251,6 +275,9 @@ def with_array(member: bytes, rng: Rng) -> bytes:
         elif kind == 3 and array.size:
             extreme = rng.choice([np.nan, np.inf, -np.inf, 0, -1, 5, 1e30])
             array.reshape(-1)[rng.integers(array.size)] = np.asarray(extreme).astype(array.dtype)
+        elif kind < 6 and array.size:
+            array = array.copy()
+            array.flat[rng.integers(array.size)] = array.flat[rng.integers(array.size)]
         else:
             array = np.concatenate([array.reshape(-1)] * int(rng.integers(0, 3)) or [array.reshape(-1)[:0]])
     return as_member(array)

@@ -4,27 +4,34 @@ The visits are pulled again as far as they had been pulled. A custom op has no r
 then, and in a traversal where it had not sent yet, or in a new one, the traversal ends before it.
 """
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from functools import cache
 from typing import Any
 from weakref import ref as weak
 
 import numpy as np
 
 from glassllm.autograd.graph import Node, Place
-from glassllm.autograd.ops import Array, Op
+from glassllm.autograd.ops import OPS, Array, Op
 from glassllm.autograd.tensor import Tensor
 from glassllm.debug.masks import masked_by
-from glassllm.debug.session import Session, drain
-from glassllm.debug.snapshot import CommandError, Line, Row, RunFacts
+from glassllm.debug.rows import KINDS, PARAMETER, TRACKED
+from glassllm.debug.session import Session
+from glassllm.debug.slices import LOOK, Slice, Sliced
+from glassllm.debug.snapshot import CommandError, Event, Line, Row, RunFacts
 from glassllm.debug.snapshot import Fault as ProgramFault
 from glassllm.debug.tape import Tape
 from glassllm.debug.traversal import Traversal, VisitRecord
 from glassllm.files import printable
 
-from .encoding import ArrayOf, number
+from .arrays import Seen
+from .columns import CUSTOM, NODE, PLACE
+from .encoding import number
 from .fit import about, attrs_of
-from .specs import Manifest, RowSpec, TraversalSpec
+from .lines import origins_of
+from .manifest import Manifest, TraversalSpec
+from .visits import sent_slots
 
 
 class RecordedTraversal(Traversal):
@@ -69,88 +76,109 @@ def _no_forward(*arrays: Array, **attrs: Any) -> Array:
     raise CommandError("a custom operation has no forward to run again")
 
 
+GONE: "weak[Any]" = weak(Tensor(0.0))
+"""The Tensors of recorded nodes: there are none any more."""
+
+
 class _Builder:
     """Rows and their places in the graph, one after the other."""
 
-    def __init__(self, manifest: Manifest, array_of: ArrayOf):
+    def __init__(self, manifest: Manifest, seen: Seen):
         self.manifest = manifest
-        self.array_of = array_of
+        self.columns = manifest.columns
+        self.seen = seen
         self.tape = RecordedTape()
         self.rules: dict[int, Remembered] = {}  # of custom ops, by row
+        texts = self.columns.texts
+        self.text = cache(texts.at)
+        self.attrs: Callable[[int], dict[str, Any]] = cache(lambda text: attrs_of(texts, text, seen))
+        self.origins = cache(lambda text: origins_of(texts.at(text)))
 
-    def add(self, spec: RowSpec, event: int) -> None:
-        tape = self.tape
+    def building(self) -> Sliced[None]:
+        """Add all rows and events, and put the nodes into the order they were made in: traversals follow it."""
+        columns, tape, pace = self.columns, self.tape, Slice(4 * LOOK)
+        said = np.stack([columns.event_steps, columns.event_layers, columns.event_rows], 1).tolist()
+        for order, (step, layer, row) in enumerate(said):
+            tape.events.append(Event(order, self.text(step), layer - 1 if layer else None, row))
+        event_of: dict[int, int] = {}
+        for event in tape.events:
+            event_of.setdefault(event.row, event.order)
+        for row in range(len(columns)):
+            with about(f"row {row}"):
+                self._add(row, event_of.get(row, -1))
+            if pace.is_full():
+                yield row, len(columns)
+        nodes = [place for row in columns.created.tolist() if isinstance(place := tape.place_of[row], Node)]
+        for node, index in zip(nodes, sorted(node.index for node in nodes), strict=True):
+            node.index = index
+        tape.leaves = columns.leaves.tolist()
+
+    def _add(self, i: int, event: int) -> None:
+        columns, tape = self.columns, self.tape
+        flags, name = int(columns.flags[i]), self.text(int(columns.names[i]))
+        inputs = columns.sources[self.manifest.inputs(i)].tolist()
         row = Row(
-            id=len(tape.rows),
-            kind=spec.kind,
-            name=spec.name,
-            scope=spec.scope,
-            array=self.array_of(spec.array),
-            number=tape.node_count + 1 if spec.kind == "node" else 0,
+            id=i,
+            kind=KINDS[flags & 3],
+            name=name,
+            scope=self.text(int(columns.scopes[i])),
+            array=self.seen(int(columns.arrays[i])),
+            number=tape.node_count + 1 if flags & 3 == NODE else 0,
             event=event,
-            inputs=spec.inputs,
-            tracked=spec.tracked,
-            parameter=spec.parameter,
-            made_at=spec.made_at,
+            inputs=tuple(inputs),
+            tracked=bool(flags & TRACKED),
+            parameter=bool(flags & PARAMETER),
+            made_at=self.origins(int(columns.origins[i])),
+            **(self._computed(i, flags, name, inputs) if flags & 3 == NODE else {}),
         )
-        if spec.kind == "node":
-            made = self._computed(spec, row)
-            tape.add(made, self._graph_node(spec, made) if spec.tracked else None)
-        else:
-            tape.add(row, Tensor(row.array, requires_grad=True) if spec.is_place else None)
+        tape.add(row, self._place(row, flags))
 
-    def _computed(self, spec: RowSpec, row: Row) -> Row:
-        """The row of a node with what its op was given, and the marks of its masks."""
-        tape, attrs = self.tape, attrs_of(self.manifest, spec, self.array_of)
-        op = spec.op or Op(_no_forward, spec.name, self.rules.setdefault(row.id, Remembered(spec.name)))
-        inputs = [tape.rows[source] for source in spec.inputs]
-        constant = [tape.is_constant(source.id) for source in inputs]
-        marks = [source.masked for source in inputs]
-        masked = masked_by(op, attrs, [source.array for source in inputs], marks, constant, row.array)
-        return replace(row, op=op, attrs=attrs, saved=tuple(map(self.array_of, spec.saved)), masked=masked)
+    def _computed(self, i: int, flags: int, name: str, inputs: Sequence[int]) -> dict[str, Any]:
+        """What a node's op was given, and the marks of its masks."""
+        columns, tape, rows = self.columns, self.tape, self.tape.rows
+        op = OPS[name] if not flags & CUSTOM else Op(_no_forward, name, self.rules.setdefault(i, Remembered(name)))
+        attrs, array = self.attrs(int(columns.attrs[i])), self.seen(int(columns.arrays[i]))
+        saved = tuple(map(self.seen, columns.saved[slice(*columns.saved_starts[i : i + 2])].tolist()))
+        constant = [tape.is_constant(source) for source in inputs]
+        marks = [rows.masked(source) for source in inputs]
+        masked = masked_by(op, attrs, [rows.arrays[source] for source in inputs], marks, constant, array)
+        return {"op": op, "attrs": attrs, "saved": saved, "masked": masked}
 
-    def _graph_node(self, spec: RowSpec, row: Row) -> Node:
-        places: tuple[Place | None, ...] = tuple(
-            self.tape.place_of[source] if self.manifest.is_carried(spec, slot) else None
-            for slot, source in enumerate(spec.inputs)
-        )
-        assert row.op is not None, f"row {row.id} is no node"
-        arrays = tuple(map(self.array_of, self.manifest.inputs_of(spec)))
-        y = self.array_of(self.manifest.result_of(spec))
-        return Node(row.op, places, arrays, row.attrs, row.saved, y, weak(Tensor(y)))
+    def _place(self, row: Row, flags: int) -> Place | None:
+        """Its place in the graph; None for those without."""
+        columns, among = self.columns, self.manifest.inputs(row.id)
+        if row.op is None or not row.tracked:
+            return Tensor(row.array, requires_grad=True) if flags & PLACE else None
+        carried = columns.carried[among].tolist()
+        places = [self.tape.place_of[s] if sends else None for s, sends in zip(row.inputs, carried, strict=True)]
+        arrays, y = map(self.seen, columns.taken[among].tolist()), self.seen(int(columns.results[row.id]))
+        return Node(row.op, tuple(places), tuple(arrays), row.attrs, row.saved, y, GONE)
 
 
-def rebuild(manifest: Manifest, array_of: ArrayOf, vocabulary: tuple[str, ...]) -> Session:
+def rebuilding(manifest: Manifest, seen: Seen) -> Sliced[Session]:
     """The session as it was saved; visits that its numbers do not allow end their traversal."""
-    built = _Builder(manifest, array_of)
-    event_of: dict[int, int] = {}
-    for event in manifest.events:
-        event_of.setdefault(event.row, event.order)
-    for i, spec in enumerate(manifest.rows):
-        with about(f"row {i}"):
-            built.add(spec, event_of.get(i, -1))
-    tape = built.tape
-    tape.events = list(manifest.events)
-    _put_in_order(manifest, tape)
-    tape.leaves = manifest.leaves
+    built = _Builder(manifest, seen)
+    yield from built.building()
+    tape, first = built.tape, 0
     if manifest.chosen is not None:
         root, seed = manifest.chosen
-        tape.open_on(root, None if seed is None else array_of(seed))
+        tape.open_on(root, None if seed is None else seen(seed))
     for traversal in manifest.traversals:
-        _replay(traversal, built)
-    session = Session(tape, _facts(manifest, tape, vocabulary))
-    _settle(session, manifest)
+        yield from _replaying(traversal, built, first)
+        first += traversal.sent
+    session = Session(tape, _facts(manifest, tape))
+    yield from _settling(session, manifest)
     return session
 
 
-def _facts(manifest: Manifest, tape: Tape, vocabulary: tuple[str, ...]) -> RunFacts:
+def _facts(manifest: Manifest, tape: Tape) -> RunFacts:
     facts = manifest.facts
     return RunFacts(
         name=facts["name"],
         tokens=tuple(facts["tokens"]),
         ids=tuple(facts["ids"]),
         targets=tuple(facts["targets"]),
-        vocabulary=vocabulary,
+        vocabulary=tuple(manifest.columns.words),
         dtype=facts["dtype"],
         tracked=facts["tracked"],
         fused=facts["fused"],
@@ -169,29 +197,28 @@ def _fault(said: dict[str, Any] | None) -> ProgramFault | None:
     return None if said is None else ProgramFault(said["kind"], said["text"], tuple(said["traceback"]))
 
 
-def _put_in_order(manifest: Manifest, tape: Tape) -> None:
-    """Give the graph's nodes the order they were made in: traversals follow it."""
-    nodes = [place for row in manifest.created if isinstance(place := tape.place_of[row], Node)]
-    for node, index in zip(nodes, sorted(node.index for node in nodes), strict=True):
-        node.index = index
-
-
-def _replay(spec: TraversalSpec, built: _Builder) -> None:
+def _replaying(spec: TraversalSpec, built: _Builder, first: int) -> Sliced[None]:
     """Begin a traversal and pull its visits again, as far as its rules can take these numbers."""
-    for row, arrays in spec.sent:
-        built.rules[row].sent = tuple(None if ref is None else built.array_of(ref) for ref in arrays)
-    traversal = built.tape.begin(spec.root, built.array_of(spec.seed), spec.fresh)
+    columns, pace = built.columns, Slice()
+    slots = sent_slots(columns)
+    senders = columns.senders[first : first + spec.sent].tolist()
+    for sender, row in enumerate(senders, first):
+        sent = columns.sent[slots[sender] : slots[sender + 1]].tolist()
+        built.rules[row].sent = tuple([built.seen(ref - 1) if ref else None for ref in sent])
+    yield from built.tape.planning(spec.root)
+    traversal = built.tape.begin(spec.root, built.seen(spec.seed), spec.fresh)
     with suppress(CommandError), np.errstate(all="ignore"):  # it warned when it ran
-        for _ in range(spec.visits):
-            traversal.pull()
-    for row, _ in spec.sent:
+        for visit in range(spec.visits):
+            if pace.is_full(traversal.pull().size):
+                yield visit, spec.visits
+    for row in senders:
         built.rules[row].sent = None
 
 
-def _settle(session: Session, manifest: Manifest) -> None:
+def _settling(session: Session, manifest: Manifest) -> Sliced[None]:
     """Go where the session was, or say why that cannot be reached; and select what it had selected."""
     try:
-        drain(session.go(manifest.position, is_jump=False))
+        yield from session.go(manifest.position, is_jump=False)
     except CommandError as error:
         session.say((str(error), "muted"))
     session.selection = manifest.selection

@@ -8,6 +8,7 @@ has no rule in a recording.
 import inspect
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 from operator import index
 from typing import Any
 
@@ -31,16 +32,23 @@ def result_shape(op: Op, shapes: Shapes, attrs: Attrs) -> Shape | None:
 
 def _check_call(op: Op, count: int, attrs: Attrs) -> None:
     """Whether the op can be called with so many arrays and these attributes."""
+    arity, is_variadic, known, needed = _signature(op)
+    if count != arity and not (is_variadic and count):
+        raise ValueError(f"{op.name} takes {arity} inputs, got {count}")
+    if unknown := attrs.keys() - known:
+        raise ValueError(f"{op.name} has no attribute {min(unknown)[:40]}")
+    if missing := needed - attrs.keys():
+        raise ValueError(f"{op.name} needs the attribute {min(missing)}")
+
+
+@cache
+def _signature(op: Op) -> tuple[int, bool, set[str], set[str]]:
+    """How many arrays it takes, whether more; the names of its attributes, and of those it cannot be without."""
     parameters = inspect.signature(op.forward).parameters.values()
     named = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
     arity = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
     is_variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
-    if count != arity and not (is_variadic and count):
-        raise ValueError(f"{op.name} takes {arity} inputs, got {count}")
-    if unknown := attrs.keys() - {p.name for p in named}:
-        raise ValueError(f"{op.name} has no attribute {min(unknown)[:40]}")
-    if missing := {p.name for p in named if p.default is p.empty} - attrs.keys():
-        raise ValueError(f"{op.name} needs the attribute {min(missing)}")
+    return arity, is_variadic, {p.name for p in named}, {p.name for p in named if p.default is p.empty}
 
 
 # One shape in, or several that broadcast

@@ -6,9 +6,9 @@ from typing import TypeVar
 from glassllm.files import brief, parse_json
 
 from .encoding import Fault, Json
+from .texts import NAME_CHARACTERS
 
-PARSED_BYTES = 14 << 20  # what parsing may take
-NAME_CHARACTERS = 300
+PARSED_BYTES = 4 << 20  # what parsing may take
 LARGEST = 2**31 - 1
 
 T = TypeVar("T")
@@ -77,11 +77,3 @@ def each(values: Iterable[Json], what: str, read: Callable[[Json], T]) -> list[T
         except Fault as fault:
             raise Fault(f"{what} {i}: {fault}") from None
     return made
-
-
-def distinct(value: Json, what: str, among: list[int]) -> list[int]:
-    """Some of these row ids, each at most once."""
-    found, known = list_of(value, what), set(among)
-    if not all(type(row) is int and row in known for row in found) or len({*found}) < len(found):
-        raise Fault(f"{what} must be rows of that kind, each once")
-    return found

@@ -1,85 +1,136 @@
 """The visits of a recording's traversals, known from its graph alone: how many there are and which can be pulled.
 
-So a recording whose traversals or position cannot be is refused before an array is read.
+So a recording whose traversals or position cannot be is refused before its numbers are read.
 """
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+
+from glassllm.autograd.ops import Array
+from glassllm.debug.slices import LOOK, Slice, Sliced
+
+from .columns import CUSTOM, LEAF, NODE, Columns
 from .encoding import Fault
-from .specs import Manifest, TraversalSpec
+from .graph import made_order
+from .manifest import Manifest, TraversalSpec
 
-MOST_VISITS = 200_000  # to pull again, and to plan from each root: looking at them takes a moment
-
-Sends = dict[int, list[int]]  # of each node, oldest first: the rows its visit sends to, in order
+MOST_VISITS = 600_000  # to pull again, and to plan from each root: looking at them takes a moment
 
 
-def check_visits(manifest: Manifest) -> None:
+def checking_visits(manifest: Manifest) -> Sliced[None]:
     """Raise Fault where a traversal has more visits than there are, or lacks what a custom op sent in one of
     them; and where the position is no place of its traversal.
     """
-    sends = {row: manifest.carried(row) for row in manifest.created}
+    sends = Sends(manifest.columns)
     orders: dict[int, Sequence[int]] = {}  # by root
-    total = 0
+    total = first = 0
     for i, traversal in enumerate(manifest.traversals, 1):
         if traversal.root not in orders:
-            orders[traversal.root] = visits_from(traversal.root, sends)
+            orders[traversal.root] = yield from sends.visits_from(traversal.root)
             total += len(orders[traversal.root])
         if (total := total + traversal.visits) > MOST_VISITS:
             raise Fault(f"its traversals have more than {MOST_VISITS} visits")
+        last = first + traversal.sent
         try:
-            _check_sent(manifest, traversal, orders[traversal.root], sends)
+            yield from _checking_sent(manifest, traversal, orders[traversal.root], sends, first, last)
         except Fault as fault:
             raise Fault(f"traversal {i}: {fault}") from None
+        first = last
     _check_position(manifest, orders, sends)
 
 
-def visits_from(root: int, sends: Sends) -> Sequence[int]:
-    """The rows a traversal visits, in order: nodes newest first, each leaf once its last contribution is in."""
-    waiting = {root: 0}  # of each row that is reached: contributions to come
-    for row in reversed(sends):
-        if row in waiting:
-            for target in sends[row]:
-                waiting[target] = waiting.get(target, 0) + 1
-    order = array("i")
-    for row in reversed(sends):
-        if row in waiting:
-            order.append(row)
-            for target in sends[row]:
-                waiting[target] -= 1
-                if not waiting[target] and target not in sends:
-                    order.append(target)
-    return order or array("i", [root])
+class Sends:
+    """The rows that each node's visit sends to, in order."""
+
+    def __init__(self, columns: Columns) -> None:
+        passed = np.zeros(len(columns.carried) + 1, np.int32)  # how many before each input
+        np.cumsum(columns.carried, out=passed[1:])
+        self._starts = passed[columns.input_starts].data
+        self._targets = columns.sources[columns.carried != 0].data
+        self._created = columns.tracked.data
+        self._made = made_order(columns).data
+
+    def of(self, row: int) -> Sequence[int]:
+        targets: Sequence[int] = self._targets[self._starts[row] : self._starts[row + 1]]
+        return targets
+
+    def visits_from(self, root: int) -> Sliced[Sequence[int]]:
+        """The rows a traversal visits: nodes newest first, each leaf once its last contribution is in."""
+        nodes, made, pace = (yield from self._reaching(root)), self._made, Slice(LOOK)
+        backward, is_in = array("i"), bytearray(len(made))
+        for done, place in enumerate(reversed(nodes)):
+            row = self._created[place]
+            if pace.is_full():
+                yield done, len(nodes)
+            for target in reversed(self.of(row)):
+                if made[target] < 0 and not is_in[target]:
+                    is_in[target] = True
+                    backward.append(target)
+            backward.append(row)
+        return backward[::-1] or array("i", [root])
+
+    def _reaching(self, root: int) -> Sliced[Sequence[int]]:
+        """The nodes behind a root and itself, newest first, by their place in the order of creation."""
+        made, found, is_reached = self._made, array("i"), bytearray(len(self._created))
+        place, pace = made[root], Slice(LOOK)
+        while place >= 0:
+            found.append(place)
+            for target in self.of(self._created[place]):
+                if made[target] >= 0:
+                    is_reached[made[target]] = True
+            place = is_reached.rfind(True, 0, place)
+            if pace.is_full():
+                yield len(found), len(made)
+        return found
 
 
-def _check_sent(manifest: Manifest, traversal: TraversalSpec, order: Sequence[int], sends: Sends) -> None:
-    """What custom ops sent is there for each of their visits that a gradient reached, and for no other."""
+def _checking_sent(
+    manifest: Manifest, traversal: TraversalSpec, order: Sequence[int], sends: Sends, at: int, last: int
+) -> Sliced[None]:
+    """What custom ops sent is there for each of their visits that a gradient reached, in their order, and for
+    no other; it is that of senders `at` to `last`."""
+    columns, reached = manifest.columns, bytearray(len(manifest.columns))
     if traversal.visits > len(order):
         raise Fault(f"{traversal.visits} visits, there are {len(order)}")
-    sent, reached = dict(traversal.sent), {traversal.root}
-    for row in order[: traversal.visits]:
-        spec = manifest.rows[row]
-        if row not in reached or spec.kind != "node":
+    flags, senders = columns.flags.data, columns.senders
+    slots, pace = sent_slots(columns), Slice(LOOK)
+    reached[traversal.root] = True
+    for visit, row in enumerate(order[: traversal.visits] if columns.has(CUSTOM).any() else ()):
+        if pace.is_full():
+            yield visit, traversal.visits
+        if not reached[row] or flags[row] & 3 != NODE:
             continue
-        if spec.op is not None:
-            reached.update(sends[row])
-        elif row in sent:
-            reached.update(spec.inputs[slot] for slot, ref in enumerate(sent.pop(row)) if ref is not None)
+        if not flags[row] & CUSTOM:
+            targets: Iterable[int] = sends.of(row)
+        elif at < last and senders[at] == row:
+            sent = columns.sent[slots[at] : slots[at + 1]]
+            targets = columns.sources[manifest.inputs(row)][sent > 0]
+            at += 1
         else:
-            raise Fault(f"{spec.name} has no rule, and row {row} sent nothing in its visit")
-    if sent:
-        raise Fault(f"row {min(sent)} sends nothing in its visits")
+            raise Fault(f"{manifest.name(row)} has no rule, and row {row} sent nothing in its visit")
+        for target in targets:
+            reached[target] = True
+    if at < last:
+        raise Fault(f"row {senders[at]} sends nothing in its visits")
+
+
+def sent_slots(columns: Columns) -> Array:
+    """Where in `sent` each sender's inputs start, and the end."""
+    counts = np.diff(columns.input_starts)[columns.senders]
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
 def _check_position(manifest: Manifest, orders: Mapping[int, Sequence[int]], sends: Sends) -> None:
     at, fewest, most = manifest.position, 0, 0
     if at.traversal == 0:
-        places = sum(row.kind != "leaf" for row in manifest.rows)
+        places = int(np.count_nonzero(manifest.columns.kinds != LEAF))
     else:
         traversal = manifest.traversals[at.traversal - 1]
         places = traversal.visits
         if at.place < places:
-            most = len(sends.get(orders[traversal.root][at.place], ()))
+            most = len(sends.of(orders[traversal.root][at.place]))
             fewest = min(most, 1)
     if at.place >= places or not fewest <= at.edges <= most:
         raise Fault(f"there is no position {at.traversal}, {at.place}, {at.edges}")

@@ -1,115 +1,186 @@
-"""Bad recordings: what is wrong, the words that must say so, and how to make one of a good one's parts."""
+"""Bad recordings: what is wrong, the words that must say so, and how to make one of a good one spelled out."""
 
 import json
 
 import numpy as np
 
-from tests.glassllm.debug.recording.small import parts
+from glassllm.debug.recording.columns import COLUMN_BYTES, COLUMNS, Starts
+from tests.glassllm.debug.recording.small import added, parts, row, shape_of
 
-MANIFEST, ARRAYS = parts()
+SAID = parts()
 
 
 def changed(*keys, to):
-    """A manifest with the value at `keys` replaced."""
+    """The value at `keys` replaced."""
 
-    def edit(manifest, arrays):
+    def edit(said):
         *front, last = keys
         for key in front:
-            manifest = manifest[key]
-        manifest[last] = to
+            said = said[key]
+        said[last] = to
 
     return edit
 
 
 def without(*keys):
-    def edit(manifest, arrays):
+    def edit(said):
         *front, last = keys
         for key in front:
-            manifest = manifest[key]
-        del manifest[last]
+            said = said[key]
+        del said[last]
 
     return edit
 
 
-def row(i, **fields):
-    """Row `i` with these fields."""
-    return lambda manifest, arrays: manifest["rows"][i].update(fields)
+def at(i, **fields):
+    """Row `i` with these fields; `inputs` are its `in`."""
 
-
-def member(i, array):
-    """Other numbers in a member that the manifest describes as before."""
-    return lambda manifest, arrays: arrays.update({f"array{i}": array})
-
-
-def declared(i, array):
-    """Other numbers in a member, and the manifest says so."""
-
-    def edit(manifest, arrays):
-        arrays[f"array{i}"] = array
-        manifest["members"][i] = [array.dtype.str, list(array.shape)]
+    def edit(said):
+        said["rows"][i].update({"in" if name == "inputs" else name: value for name, value in fields.items()})
 
     return edit
+
+
+def attrs(i, **values):
+    """Attributes of row `i`."""
+    return lambda said: said["rows"][i]["attrs"].update(values)
+
+
+def flags(i, *names):
+    return lambda said: said["rows"][i].update(flags=[*names])
+
+
+def text(content):
+    """Another manifest."""
+    return changed("text", to=content)
+
+
+def numbers(ref, array):
+    """Other numbers of the same shape."""
+    return lambda said: said["arrays"].__setitem__(said["refs"][ref][0], array)
+
+
+def declared(ref, array):
+    """Other numbers, of another shape or dtype."""
+
+    def edit(said):
+        stored = said["refs"][ref][0]
+        said["arrays"][stored] = array
+        for other in said["refs"]:
+            if other[0] == stored:
+                other[1:] = [shape_of(array), ""]
+
+    return edit
+
+
+def ref(i, array=None, shape=None, axes=None):
+    """Ref `i` with another array, shape or axes."""
+    parts = enumerate((array, shape, axes))
+    return lambda said: said["refs"][i].__setitem__(
+        slice(None), [old if new is None else new for (_, new), old in zip(parts, said["refs"][i], strict=True)]
+    )
+
+
+def column(name, place, number):
+    """Another number in a column."""
+    return lambda said: said.setdefault("edits", []).append((name, place, number))
+
+
+def member(name, array):
+    """Another member of the file; None: it is missing."""
+    return lambda said: said.setdefault("members", {}).update({name: array})
 
 
 def both(*edits):
-    def edit(manifest, arrays):
+    def edit(said):
         for one in edits:
-            one(manifest, arrays)
+            one(said)
 
     return edit
 
 
-def huge(manifest, arrays):
-    """Ten GiB asked for by a member that the file even claims to have."""
-    manifest["members"][0] = ["<f4", [2**20, 2560]]
+def senders(*rows):
+    """Custom ops of one input each, all of which sent the same."""
+    return both(changed("senders", to=[*rows]), changed("sent", to=[21] * len(rows)))
 
 
-def many_visits(manifest, arrays):
-    manifest["traversals"] = [{**manifest["traversals"][1], "visits": 15}] * 200
-    for i, dtype in enumerate(manifest["members"]):
-        if dtype == ["<f4", [3, 2]]:
-            manifest["members"][i] = ["<f4", [3 << 20, 2]]
+def huge(said):
+    """GiB asked for by one column."""
+    said["refs"][0][1] = "[1048576,2560]"
+    said.setdefault("edits", []).append(("array_sizes", 0, 2**20 * 2560))
 
 
-def rows_of_one_array(manifest, arrays):
+def many_visits(said):
+    said["traversals"] = [{**said["traversals"][1], "visits": 15, "sent": 0}] * 200
+    for array, shape, _ in said["refs"]:
+        if shape == "[3,2]":
+            said.setdefault("edits", []).append(("array_sizes", array, 6 << 20))
+    for other in said["refs"]:
+        other[1] = "[3145728,2]" if other[1] == "[3,2]" else other[1]
+
+
+def rows_of_one_array(said):
     """A chain of rows that all show one large array, each of which would be given a mask of its own."""
-    zeros = np.zeros((1 << 24), np.int8)
-    arrays["array0"], manifest["members"][0] = zeros, ["|i1", [1 << 24]]
-    chain = [{"op": "reshape", "in": [i], "attrs": {"shape": -1}, "array": 0} for i in range(300)]
-    manifest["rows"] = [{"leaf": "x", "array": 0}, *chain]
-    manifest |= {"events": [], "leaves": [], "traversals": [], "position": [0, 0, 0], "selection": 0}
+    zeros = added(said, np.zeros(1 << 24, np.int8))
+    chain = [row("node", "reshape", zeros, [i], attrs={"shape": -1}) for i in range(300)]
+    said["rows"] = [row("leaf", "x", zeros), *chain]
+    alone(said)
 
 
-def deep_attribute(manifest, arrays):
+def alone(said):
+    """Nothing but rows without gradients."""
+    said |= {"events": [], "leaves": [], "traversals": [], "senders": [], "sent": []}
+    said |= {"position": [0, 0, 0], "selection": 0}
+
+
+def deep_attribute(said):
     value = 1
     for _ in range(40):
         value = [value]
-    manifest["rows"][2]["attrs"]["index"] = value
+    said["rows"][2]["attrs"]["index"] = value
+
+
+def indexed_twice(said):
+    """An index of two arrays that make a square of them."""
+    first, second = added(said, np.zeros((3000, 1), int)), added(said, np.zeros((1, 3000), int))
+    said["rows"][2]["attrs"]["index"] = {"tuple": [{"array": first}, {"array": second}]}
+
+
+def every_row_another(said):
+    """More attributes than are looked at."""
+    chain = [row("node", "clip", 0, [0], attrs={"low": i}) for i in range(41_000)]
+    said["rows"] = [row("leaf", "x", 0), *chain]
+    alone(said)
 
 
 objects = np.array([{}], dtype=object)
 ids = np.array([2, 0, 1])
-index = [12, "attrs", "index"]
+GOOD = json.dumps(
+    {name: SAID[name] for name in ("version", "facts", "traversals", "position", "selection", "fresh")}
+)
+OF_ROWS = {name: isinstance(said, Starts) for name, said in COLUMNS.items() if said.per == "row"}
+TRACKED = [i for i, each in enumerate(SAID["rows"]) if "tracked" in each["flags"]]
 BAD = {
     # the manifest as text
-    "no JSON": ("not JSON: .*; save the recording again", "hello"),
-    "cut": ("not JSON", json.dumps(MANIFEST)[:-40]),
-    "empty": ("not JSON", ""),
-    "a list": ("must be a JSON object", "[1]"),
-    "deep": ("nested too deeply", "[" * 100_000),
-    "deep objects": ("nested too deeply", '{"a":' * 30_000),
-    "many objects": ("JSON of too many entries", '{"a":' * 100_000),
-    "many entries": ("JSON of too many entries", "[" + "[]," * 200_000 + "[]]"),
-    "many words": ("JSON of too many entries", "[" + '"",' * 300_000 + '""]'),
-    "long": ("characters, more than", " " * ((1 << 20) + 1)),
-    "NaN": ("not JSON: NaN;", '{"version": NaN}'),
-    "long integer": ("integer of 5000 digits", '{"version": ' + "1" * 5000 + "}"),
+    "no JSON": ("not JSON: .*; save the recording again", text("hello")),
+    "cut": ("not JSON", text(GOOD[:-40])),
+    "empty": ("not JSON", text("")),
+    "a list": ("must be a JSON object", text("[1]")),
+    "deep": ("nested too deeply", text("[" * 40_000)),
+    "deep objects": ("nested too deeply", text('{"a":' * 10_000)),
+    "many objects": ("JSON of too many entries", text('{"a":' * 100_000)),
+    "many entries": ("JSON of too many entries", text("[" + "[]," * 200_000 + "[]]")),
+    "many words": ("JSON of too many entries", text("[" + '"",' * 300_000 + '""]')),
+    "long": ("characters, more than", text(" " * ((1 << 20) + 1))),
+    "NaN": ("not JSON: NaN;", text('{"version": NaN}')),
+    "long integer": ("integer of 5000 digits", text('{"version": ' + "1" * 5000 + "}")),
+    "of before": ("an earlier version made this recording; save the run again", text('{"version":1,"facts":{}}')),
     # its fields
-    "version missing": ("version is None, not 1", without("version")),
-    "version of the future": ("version is 2, not 1", changed("version", to=2)),
+    "version missing": ("version is None, not 2", without("version")),
+    "version of the future": ("version is 3, not 2", changed("version", to=3)),
     "version true": ("version is True", changed("version", to=True)),
-    "version text": ("version is '1'", changed("version", to="1")),
-    "field missing": ("rows is missing", without("rows")),
+    "version text": ("version is '2'", changed("version", to="2")),
+    "field missing": ("facts is missing", without("facts")),
     "field unknown": ("unknown field 'colour'", changed("colour", to=3)),
     "facts a list": ("must be an object", changed("facts", to=[])),
     "facts unknown": ("unknown field 'x'", changed("facts", "x", to=1)),
@@ -130,154 +201,188 @@ BAD = {
     "exit code": ("the exit code must be", changed("facts", "exit_code", to=[])),
     "tracked": ("tracked must be true or false", changed("facts", "tracked", to=1)),
     "fresh": ("fresh must be true or false", changed("fresh", to=None)),
+    # columns
+    "column missing": ("'flags' is missing", member("flags", None)),
+    "column of floats": (r"'names' is float64 of shape \(15,\), not a row of", member("names", np.zeros(15))),
+    "column of signs": ("'names' is int64 of shape", member("names", np.zeros(15, int))),
+    "column of two axes": (r"'names' is uint8 of shape \(3, 5\)", member("names", np.zeros((3, 5), "u1"))),
+    "column of texts": ("'names' is <U1 of shape", member("names", np.full(15, "x"))),
+    "column of objects": ("'names' is not a plain array: .* never unpickled", member("names", objects)),
+    "column of another length": (
+        "names has 14 entries, there are 15 of row", member("names", np.zeros(14, "u1")),
+    ),
+    "column without end": ("input_starts has -1 entries, there are 15", member("input_starts", np.zeros(0, "u1"))),
+    "columns of many bytes": ("of its rows, more than 9", member("text_bytes", np.zeros(COLUMN_BYTES, "u1"))),
+    "many rows": (
+        "it has 262145 of row, more than 262144",
+        both(*(member(name, np.zeros((1 << 18) + 1 + more, "u1")) for name, more in OF_ROWS.items())),
+    ),
+    "starts that fall": ("input_starts must rise from 0 to 14", column("input_starts", 3, 9)),
+    "starts elsewhere": ("input_starts must rise from 0 to 14", column("input_starts", 0, 1)),
+    "starts beyond": ("input_starts must rise from 0 to 14", column("input_starts", 15, 13)),
+    "texts that fall": ("text_starts must rise from 0 to", column("text_starts", 1, 200)),
+    "text of no text": ("'utf-8' codec can't decode", column("text_bytes", 0, 255)),
+    "name beyond": ("names, number 1: must be an integer from 0 to", column("names", 1, 999)),
+    "name far beyond": ("names, number 1: .* got 9223372036854775807", column("names", 1, 2**63 - 1)),
+    "attributes beyond": ("attrs, number 1: must be", column("attrs", 1, 99)),
+    "origin beyond": ("origins, number 1: must be", column("origins", 1, 99)),
+    "array beyond": ("arrays, number 1: must be an integer from 0 to 21, got 22", column("arrays", 1, 22)),
+    "result beyond": ("results, number 1: must be", column("results", 1, 22)),
+    "input beyond": ("sources, number 0: must be an integer from 0 to 14, got 15", column("sources", 0, 15)),
+    "taken beyond": ("taken, number 0: must be", column("taken", 0, 22)),
+    "carried beyond": ("carried, number 0: must be an integer from 0 to 1, got 2", column("carried", 0, 2)),
+    "saved beyond": ("saved, number 0: must be", column("saved", 0, 22)),
+    "leaf beyond": ("leaves, number 0: must be", changed("leaves", to=[15])),
+    "created beyond": ("created, number 0: must be", changed("created", to=[99])),
+    "event beyond": ("event_rows, number 0: must be an integer", changed("events", 0, 2, to=99)),
+    "event layer": ("event_layers, number 0: must be", changed("events", 0, 1, to=1 << 31)),
+    "sender beyond": ("senders, number 0: must be", changed("senders", to=[99])),
+    "stored beyond": ("ref_arrays, number 1: must be", column("ref_arrays", 1, 99)),
+    "dtype beyond": ("array_kinds, number 1: must be an integer from 0 to 11", column("array_kinds", 1, 12)),
+    "size beyond": ("array_sizes, number 1: must be", column("array_sizes", 1, 1 << 41)),
     # rows
-    "rows text": ("rows must be a list", changed("rows", to="x")),
-    "no rows": ("no op was applied", changed("rows", to=[])),
-    "only leaves": ("no op was applied", changed("rows", to=MANIFEST["rows"][:1])),
-    "row number": ("row 1: must be a leaf, a note or an op", changed("rows", 1, to=7)),
-    "row of no kind": ("row 1: must be a leaf, a note or an op", changed("rows", 1, to={"array": 0})),
-    "row of two kinds": ("row 1: must be a leaf", row(1, leaf="x")),
-    "row unknown": ("row 1: unknown field 'y'", row(1, y=1)),
-    "leaf with inputs": ("row 0: unknown field 'in'", row(0, **{"in": []})),
-    "array missing": ("row 1: array is missing", without("rows", 1, "array")),
-    "op unknown": ("row 1: there is no op 'eval'", row(1, op="eval")),
-    "op number": ("row 1: its op must be one short line", row(1, op=3)),
-    "op claimed custom": ("row 1: embedding is an op of ours", row(1, custom=True)),
-    "op escape": ("row 13: its op must be one short line", row(13, op="\x1b")),
-    "scope escape": ("row 1: its scope must be one short line", row(1, scope="a\nb")),
-    "input forward": ("row 1: an input, an earlier row, must be .* from 0 to 0, got 2", row(1, **{"in": [2]})),
-    "input itself": ("row 4: an input, an earlier row,", row(4, **{"in": [4, 3]})),
-    "input negative": ("row 4: an input, an earlier row,", row(4, **{"in": [-1, 3]})),
-    "input huge": ("row 4: an input, an earlier row,", row(4, **{"in": [10**18, 3]})),
-    "input true": ("row 4: an input, an earlier row,", row(4, **{"in": [True, 3]})),
-    "input float": ("row 4: an input, an earlier row,", row(4, **{"in": [1.0, 3]})),
-    "inputs too few": ("row 4, matmul: matmul takes 2 inputs, got 1", row(4, **{"in": [1]})),
-    "inputs too many": ("row 7, softmax: softmax takes 1 inputs, got 2", row(7, **{"in": [6, 6]})),
-    "no inputs": ("row 7: it is tracked, but no input", row(7, **{"in": []})),
-    "tracked without a gradient": ("row 6: it is tracked, but no input", row(6, **{"in": [5, 5]})),
-    "uncarried all": ("row 7: it is tracked, but no input", row(7, uncarried=[0])),
-    "uncarried beyond": ("row 7: a slot must be an integer", row(7, uncarried=[1])),
-    "used and not tracked": ("not tracked, and so used", both(row(14, used=[[0, 1]]), row(14, tracked=False))),
-    "used slot": ("row 4: a slot must be an integer from -1 to 1", row(4, used=[[2, 0]])),
-    "used shape": (r"row 4, matmul: it used \(2, 2\) in the place of \(3, 2\)", row(4, used=[[0, 3]])),
-    "used pair": ("row 4: an array used must be", row(4, used=[3])),
-    "reference beyond": ("row 1: there is no array 99", row(1, array=99)),
-    "reference negative": ("row 1: there is no array -1", row(1, array=-1)),
-    "reference empty": ("row 1: there is no array", row(1, array=[])),
-    "reference text": ("row 1: there is no array '1'", row(1, array="1")),
-    "reference reshaped": (r"array 1 of shape \(3, 2\) cannot have the shape", row(1, array=[1, [5]])),
-    "reference sizes": ("row 1: a shape must be a list of sizes", row(1, array=[1, [-3, -2]])),
-    "reference axes": ("array 1 has axes that are no order", row(1, array=[1, [3, 2], [0, 0]])),
-    "reference axis names": ("array 1 has axes that are no order", row(1, array=[1, [3, 2], ["a", None]])),
-    "absurd shape": ("absurdly large", row(1, array=[1, [2**40, 2**40, 0]])),
-    "many axes": ("a shape must be a list", row(1, array=[1, [1] * 64])),
-    "origin beyond": ("row 1: an origin must be an integer", row(1, at=[99])),
-    "origin": ("origin 0: must be a file", changed("origins", to=[1])),
-    "saved missing": ("row 10, gelu: its rule needs other arrays", row(10, saved=[])),
-    "saved of other shapes": ("row 10, gelu: its rule needs other arrays", row(10, saved=[0, 3])),
-    "saved where none is": ("row 9, mul: its rule needs other arrays than the 1", row(9, saved=[1])),
-    "saved of a custom op": ("a custom op has no saved", row(13, saved=[1])),
+    "no rows": ("the selection must be", both(changed("rows", to=[]), alone)),
+    "only leaves": ("no op was applied", both(changed("rows", to=SAID["rows"][:1]), alone)),
+    "row of no kind": ("row 1: must be a leaf, a note or an op", column("flags", 1, 3)),
+    "leaf with inputs": ("row 5: has what only an op has", at(5, inputs=[0])),
+    "leaf that is tracked": ("row 5: has what only an op has", flags(5, "tracked")),
+    "note with saved": ("row 11: has what only an op has", at(11, saved=[0])),
+    "op that is a parameter": ("row 4: has what only a leaf has", flags(4, "tracked", "parameter")),
+    "op unknown": ("row 1: there is no op 'eval'", at(1, name="eval")),
+    "op claimed custom": ("row 1: embedding is an op of ours", flags(1, "tracked", "custom")),
+    "op escape": ("names must be one short line", at(13, name="\x1b")),
+    "scope escape": ("scopes must be one short line", at(1, scope="a\nb")),
+    "scope long": ("scopes must be one short line", at(1, scope="a" * 301)),
+    "input forward": ("row 1: an input must be an earlier row", at(1, inputs=[2])),
+    "input itself": ("row 4: an input must be an earlier row", at(4, inputs=[4, 3])),
+    "inputs too few": ("row 4, matmul: matmul takes 2 inputs, got 1", at(4, inputs=[1])),
+    "inputs too many": ("row 7, softmax: softmax takes 1 inputs, got 2", at(7, inputs=[6, 6])),
+    "no inputs": ("row 7: it is tracked, but no input", at(7, inputs=[])),
+    "tracked without a gradient": ("row 6: it is tracked, but no input", at(6, inputs=[5, 5])),
+    "carried nowhere": ("row 7: it is tracked, but no input", at(7, carried=[0])),
+    "carried to a constant": ("row 6: a gradient goes where none is taken", at(6, carried=[1, 1])),
+    "carried and not tracked": (
+        "row 14: a gradient goes where none is taken", both(at(14, carried=[1]), flags(14)),
+    ),
+    "used shape": (r"row 4, matmul: it used \(2, 2\) in the place of \(3, 2\)", at(4, taken=[3, 5])),
+    "used dtype": ("row 4, matmul: it used", at(4, taken=[1, 4])),
+    "made shape": (r"row 4, matmul: it used \(2, 2\) in the place of \(3, 2\)", at(4, result=3)),
+    "origin": ("must be a file, a line and a function", at(1, at="[1]")),
+    "origin no JSON": ("not JSON", at(1, at="[")),
+    "origins": ("origins must be a list, got 3 entries", at(1, at='[["",1,""],["",1,""],["",1,""]]')),
+    "origin escape": ("its file must be one short line", at(1, at='[["\\u001b",1,""]]')),
+    "saved missing": ("row 10, gelu: its rule needs other arrays", at(10, saved=[])),
+    "saved of other shapes": ("row 10, gelu: its rule needs other arrays", at(10, saved=[0, 3])),
+    "saved where none is": ("row 9, mul: its rule needs other arrays than the 1", at(9, saved=[1])),
+    "saved of a custom op": ("a custom op has no saved", at(13, saved=[1])),
+    "rows all different": ("differ in op, attributes or shapes in more than 40000 ways", every_row_another),
     # attributes
-    "attribute missing": ("row 1, embedding: embedding needs the attribute ids", row(1, attrs={})),
-    "attribute unknown": ("row 7, softmax: softmax has no attribute y", row(7, attrs={"y": 1})),
-    "attributes a list": ("row 7: attrs must be an object", row(7, attrs=[])),
-    "tag unknown": ("unknown tag 'eval'", changed("rows", 7, "attrs", "axis", to={"eval": "1"})),
-    "two tags": ("has the tags", changed("rows", 7, "attrs", "axis", to={"tuple": [], "slice": []})),
-    "no tag": ("unknown tag ''", changed("rows", 7, "attrs", "axis", to={})),
+    "attribute missing": ("row 1, embedding: embedding needs the attribute ids", at(1, attrs={})),
+    "attribute unknown": ("row 7, softmax: softmax has no attribute y", attrs(7, y=1)),
+    "attributes a list": ("row 7, softmax: attrs must be an object", at(7, attrs=[])),
+    "tag unknown": ("unknown tag 'eval'", attrs(7, axis={"eval": "1"})),
+    "two tags": ("has the tags", attrs(7, axis={"tuple": [], "slice": []})),
+    "no tag": ("unknown tag ''", attrs(7, axis={})),
     "deep value": ("nested too deeply", deep_attribute),
-    "axis text": ("row 7, softmax: ", changed("rows", 7, "attrs", "axis", to="0")),
-    "axis beyond": ("axis 2 lies outside of 2 axes", changed("rows", 7, "attrs", "axis", to=2)),
-    "axis float": ("row 7, softmax: ", changed("rows", 7, "attrs", "axis", to=0.0)),
-    "axis twice": ("names one twice", changed("rows", 14, "attrs", "axis", to={"tuple": [0, -2]})),
-    "keepdims": ("row 14, mean", changed("rows", 14, "attrs", "keepdims", to=True)),
-    "ids not there": ("there is no array 99", changed("rows", 1, "attrs", "ids", to={"array": 99})),
-    "ids of floats": ("ids must be an array of integers", changed("rows", 1, "attrs", "ids", to={"array": 0})),
-    "ids a list": ("ids must be an array of integers", changed("rows", 1, "attrs", "ids", to=[2, 0, 1])),
-    "ids beyond": (r"row 1, embedding: ids from 0 to 3 for 3 rows", member(2, np.array([3, 0, 1]))),
-    "ids far beyond": ("ids from 0 to 9223372036854775807", member(2, np.array([2**63 - 1, 0, 1]))),
-    "index beyond": ("row 2, getitem: index 5 is out of bounds", member(4, np.array([5, 1]))),
-    "index of another size": (r"row 2, getitem: ", changed("rows", 2, "attrs", "index", to={"array": 2})),
-    "index text": ("row 12, getitem: ", changed("rows", *index, to="x")),
-    "index tuple": ("row 12, getitem: ", changed("rows", *index, to={"tuple": 3})),
-    "index slice": ("row 12, getitem: ", changed("rows", *index, to={"slice": [None]})),
-    "index slice of text": ("row 12, getitem: ", changed("rows", *index, to={"slice": ["a", None, None]})),
-    "index step 0": ("row 12, getitem: ", changed("rows", *index, to={"slice": [None, None, 0]})),
-    "index too many": ("row 12, getitem: ", changed("rows", *index, to={"tuple": [0, 0, 0]})),
+    "axis text": ("row 7, softmax: ", attrs(7, axis="0")),
+    "axis beyond": ("axis 2 lies outside of 2 axes", attrs(7, axis=2)),
+    "axis float": ("row 7, softmax: ", attrs(7, axis=0.0)),
+    "axis twice": ("names one twice", attrs(14, axis={"tuple": [0, -2]})),
+    "keepdims": ("row 14, mean", attrs(14, keepdims=True)),
+    "ids not there": ("there is no array 99", attrs(1, ids={"array": 99})),
+    "ids negative number": ("there is no array -1", attrs(1, ids={"array": -1})),
+    "ids no number": ("there is no array 'x'", attrs(1, ids={"array": "x"})),
+    "ids of floats": ("ids must be an array of integers", attrs(1, ids={"array": 0})),
+    "ids a list": ("ids must be an array of integers", attrs(1, ids=[2, 0, 1])),
+    "ids beyond": (r"row 1, embedding: ids from 0 to 3 for 3 rows", numbers(2, np.array([3, 0, 1]))),
+    "ids far beyond": ("ids from 0 to 9223372036854775807", numbers(2, np.array([2**63 - 1, 0, 1]))),
+    "ids as far as can be": (
+        "ids from 0 to 9223372036854775807", numbers(2, np.array([2**64 - 1, 0, 1], np.uint64)),
+    ),
+    "index beyond": ("row 2, getitem: index 5 is out of bounds", numbers(4, np.array([5, 1]))),
+    "index of another size": (r"row 2, getitem: ", attrs(2, index={"array": 2})),
+    "index text": ("row 12, getitem: ", attrs(12, index="x")),
+    "index tuple": ("row 12, getitem: ", attrs(12, index={"tuple": 3})),
+    "index slice": ("row 12, getitem: ", attrs(12, index={"slice": [None]})),
+    "index slice of text": ("row 12, getitem: ", attrs(12, index={"slice": ["a", None, None]})),
+    "index step 0": ("row 12, getitem: ", attrs(12, index={"slice": [None, None, 0]})),
+    "index too many": ("row 12, getitem: ", attrs(12, index={"tuple": [0, 0, 0]})),
     "index of texts": (
-        "row 12, getitem: an index must hold integers",
-        changed("rows", *index, to=["x" * 500_000] + [""] * 9000),
+        "row 12, getitem: an index must hold integers", attrs(12, index=["x" * 500_000] + [""] * 9000),
     ),
-    "index None": ("row 12, getitem: its result has the shape", changed("rows", *index, to=None)),
-    "index of lists": ("row 12, getitem: ", changed("rows", *index, to=[[0], ["a"]])),
-    "index that grows": (
-        r"row 2, getitem: an index that makes \(3000, 3000\)",
-        both(
-            changed("rows", 2, "attrs", "index", to={"tuple": [{"array": 4}, {"array": [21, [1, 3000]]}]}),
-            declared(4, np.zeros((3000, 1), int)),
-            lambda manifest, arrays: manifest["members"].append(["<i8", [3000]]),
-            lambda manifest, arrays: arrays.update(array21=np.zeros(3000, int)),
-        ),
-    ),
-    "mask of another shape": ("row 6, where: ", declared(8, np.ones((2, 3, 2), bool))),
-    "mask that stretches": (r"its result has the shape \(3, 2\)", declared(8, np.ones((4, 3, 2), bool))),
+    "index of floats": ("row 2, getitem: an index must hold integers", attrs(2, index={"array": 0})),
+    "index None": ("row 12, getitem: its result has the shape", attrs(12, index=None)),
+    "index of lists": ("row 12, getitem: ", attrs(12, index=[[0], ["a"]])),
+    "index that grows": (r"row 2, getitem: an index that makes \(3000, 3000\)", indexed_twice),
+    "mask of another shape": ("row 6, where: ", declared(9, np.ones((2, 3, 2), bool))),
+    "mask that stretches": (r"its result has the shape \(3, 2\)", declared(9, np.ones((4, 3, 2), bool))),
     # shapes
-    "result of another shape": ("row 4, matmul: its result has the shape", declared(5, np.zeros((3, 3), "f4"))),
-    "factors that do not fit": ("row 4, matmul: a matrix product of", row(4, **{"in": [1, 1]})),
-    "terms that do not fit": ("row 9, mul: ", declared(10, np.zeros((5, 7), "f4"))),
-    # members
-    "member missing": ("'array3' is missing", lambda manifest, arrays: arrays.pop("array3")),
-    "member extra": ("knows nothing of 'extra'", lambda manifest, arrays: arrays.update(extra=ids)),
-    "member escape": (r"knows nothing of 'a\\x1b", lambda manifest, arrays: arrays.update({"a\x1b": ids})),
-    "a config too": ("knows nothing of '__config__'", lambda manifest, arrays: arrays.update(__config__=ids)),
-    "members text": ("members must be a list", changed("members", to="x")),
-    "member text": ("member 0: must be a dtype and a shape", changed("members", 0, to="x")),
-    "member objects": (r"member 0: its dtype is '\|O'", changed("members", 0, to=["|O", [3, 2]])),
-    "member structured": ("member 0: its dtype is a list", changed("members", 0, to=[[["a", "<f4"]], [3, 2]])),
-    "member complex": ("member 0: its dtype is '<c8'", changed("members", 0, to=["<c8", [3, 2]])),
-    "members too many": ("members must be a list, got 6001 entries", changed("members", to=[["<f4", []]] * 6001)),
-    "another dtype": ("'array0' is float64 of shape", member(0, np.zeros((3, 2)))),
-    "another shape": (r"'array0' is float32 of shape \(2, 3\)", member(0, np.zeros((2, 3), "f4"))),
-    "other byte order": ("'array0' is >f4", member(0, np.zeros((3, 2), ">f4"))),
-    "Fortran order": ("'array0' is float32", member(0, np.asfortranarray(np.zeros((3, 2), "f4")))),
-    "objects": ("'array0' is not a plain array: .* never unpickled", member(0, objects)),
-    "text": ("'array0' is <U1 of shape", member(0, np.full((3, 2), "x"))),
-    "bomb": ("'array0' is float32 of shape", member(0, np.zeros((20_000_000,), "f4"))),
+    "result of another shape": ("row 4, matmul: its result has the shape", declared(6, np.zeros((3, 3), "f4"))),
+    "factors that do not fit": ("row 4, matmul: a matrix product of", at(4, inputs=[1, 1])),
+    "terms that do not fit": ("row 9, mul: ", declared(11, np.zeros((5, 7), "f4"))),
+    # arrays
+    "reshaped": (r"array 1 of 6 elements cannot have the shape \(5,\)", ref(1, shape="[5]")),
+    "shape of signs": ("must be a list of sizes, got '\\[-3,-2\\]'", ref(1, shape="[-3,-2]")),
+    "shape of texts": ("must be a list of sizes", ref(1, shape='["3",2]')),
+    "shape no list": ("must be a list of sizes", ref(1, shape="6")),
+    "shape without a size": ("must be a list of sizes", ref(1, shape="[3,,2]")),
+    "absurd shape": ("absurdly large", ref(1, shape="[1099511627776,1099511627776,0]")),
+    "many axes": ("absurdly large", ref(1, shape=f"[{','.join(['1'] * 64)}]")),
+    "axes": ("array 1 has axes that are no order of 2", ref(1, axes="[0,0]")),
+    "axes of others": ("array 1 has axes that are no order of 2", ref(1, axes="[0,1,2]")),
+    "axis names": ("must be a list of sizes", ref(1, axes='["a",null]')),
+    "numbers missing": ("'float32' is missing", member("float32", None)),
+    "member extra": ("knows nothing of 'extra'", member("extra", ids)),
+    "member escape": (r"knows nothing of 'a\\x1b", member("a\x1b", ids)),
+    "a config too": ("knows nothing of '__config__'", member("__config__", ids)),
+    "numbers nobody needs": ("knows nothing of 'int8'", member("int8", np.zeros(3, np.int8))),
+    "another dtype": ("'float32' is float64 of shape", member("float32", np.zeros(9))),
+    "another length": (r"'float32' is float32 of shape \(9,\), not", member("float32", np.zeros(9, "f4"))),
+    "other byte order": ("'bool' is >i2", member("bool", np.zeros(2, ">i2"))),
+    "two axes": (r"'bool' is bool of shape \(1, 2\)", member("bool", np.zeros((1, 2), bool))),
+    "objects": ("'bool' is not a plain array: .* never unpickled", member("bool", objects)),
+    "text": ("'bool' is <U1 of shape", member("bool", np.full(2, "x"))),
+    "bomb": ("'float32' is float32 of shape", member("float32", np.zeros((20_000_000,), "f4"))),
     "huge": (r"the recording needs 50\.0 GiB, more than the limit of 4\.0 GiB; raise", huge),
     "many visits": ("GiB, more than the limit", many_visits),
     "many masks": ("GiB, more than the limit", rows_of_one_array),
     # events, leaves, order
-    "event number": ("event 0: must be a step", changed("events", 0, to=3)),
     "event of a leaf": ("event 0: row 0 is a leaf", changed("events", 0, 2, to=0)),
-    "event beyond": ("event 0: its row must be an integer", changed("events", 0, 2, to=99)),
-    "event layer": ("event 0: its layer must be", changed("events", 0, 1, to=-1)),
-    "event escape": ("event 0: its step must be", changed("events", 0, 0, to="\x1b")),
-    "leaf of no kind": ("leaves must be rows of that kind", changed("leaves", to=[1])),
-    "leaf twice": ("leaves must be rows of that kind", changed("leaves", to=[0, 0])),
-    "leaf a list": ("leaves must be rows of that kind", changed("leaves", to=[[0]])),
+    "event escape": ("event_steps must be one short line", changed("events", 0, 0, to="\x1b")),
+    "leaf of no kind": ("leaves must hold", changed("leaves", to=[1])),
+    "leaf twice": ("leaves must hold", changed("leaves", to=[0, 0])),
     "leaf without gradient": ("leaves must hold", changed("leaves", to=[0, 5])),
     "leaf forgotten": ("leaves must hold", changed("leaves", to=[])),
-    "created not all": ("created must hold all 11", changed("created", to=[1, 2])),
-    "created backward": (
-        "created has a node before one of its inputs",
-        changed("created", to=[i for i, r in enumerate(MANIFEST["rows"]) if r.get("tracked")][::-1]),
-    ),
-    "created beyond": ("created must be rows of that kind", changed("created", to=[99])),
+    "created not all": ("created must hold all tracked nodes", changed("created", to=[1, 2])),
+    "created backward": ("created has a node before one of its inputs", changed("created", to=TRACKED[::-1])),
     # traversals and where we are
     "traversal text": ("traversal 0: must be an object", changed("traversals", 0, to="x")),
     "root without gradient": ("row 5 takes no gradient", changed("traversals", 0, "root", to=5)),
     "root of a note": ("row 11 takes no gradient", changed("traversals", 0, "root", to=11)),
     "root beyond": ("traversal 0: its root must be", changed("traversals", 0, "root", to=15)),
+    "seed beyond": ("traversal 0: there is no array 22", changed("traversals", 0, "seed", to=22)),
     "seed of another shape": ("traversal 1: float32 of shape", changed("traversals", 0, "seed", to=0)),
-    "seed of another dtype": ("traversal 1: int64", both(changed("traversals", 0, "seed", to=[2, [3]]))),
+    "seed of another dtype": ("traversal 1: int64", changed("traversals", 0, "seed", to=2)),
     "visits beyond": ("visits must be", changed("traversals", 0, "visits", to=99)),
     "visits negative": ("visits must be", changed("traversals", 0, "visits", to=-1)),
     "visits more than there are": ("1: 14 visits, there are 12", changed("traversals", 0, "visits", to=14)),
-    "nothing sent": ("traversal 1: triple has no rule", changed("traversals", 0, "sent", to=[])),
-    "sent too early": ("traversal 2: row 13 sends nothing", changed("traversals", 1, "sent", to=[[13, [18]]])),
-    "sent by ours": ("row 4 is no custom op", changed("traversals", 0, "sent", to=[[4, [0, 0]]])),
-    "sent twice": ("a row sent twice", changed("traversals", 0, "sent", to=[[13, [18]], [13, [18]]])),
-    "sent to too many": ("row 13 is no custom op with 2", changed("traversals", 0, "sent", to=[[13, [18, 18]]])),
-    "sent another shape": ("for a gradient", changed("traversals", 0, "sent", to=[[13, [0]]])),
+    "nothing sent": (
+        "traversal 1: triple has no rule",
+        both(changed("traversals", 0, "sent", to=0), changed("senders", to=[]), changed("sent", to=[])),
+    ),
+    "sent too early": (
+        "traversal 2: row 13 sends nothing",
+        both(changed("traversals", 1, "sent", to=1), senders(13, 13)),
+    ),
+    "sent by nobody": ("1 senders of 1 arrays, not 0 of 1", changed("traversals", 0, "sent", to=0)),
+    "sent by ours": ("row 4 is no custom op", both(changed("senders", to=[4]), changed("sent", to=[0, 0]))),
+    "sent twice": (
+        "traversal 1: row 13 sends nothing",
+        both(changed("traversals", 0, "sent", to=2), senders(13, 13)),
+    ),
+    "sent to too many": ("1 senders of 2 arrays, not 1 of 1", changed("sent", to=[21, 21])),
+    "sent beyond": ("there is no array 98 that was sent", changed("sent", to=[99])),
+    "sent another shape": ("for a gradient", changed("sent", to=[1])),
     "too many traversals": ("traversals must be a list", changed("traversals", to=[{}] * 201)),
     "position beyond": ("there is no position 2, 4, 1", changed("position", to=[2, 4, 1])),
     "position between": ("there is no position 2, 1, 9", changed("position", to=[2, 1, 9])),
@@ -290,20 +395,24 @@ BAD = {
     "chosen leaf": ("row 5 takes no gradient", changed("chosen", to=[5, None])),
     "chosen seed": ("the chosen seed: float32 of shape", changed("chosen", to=[14, 0])),
     # the vocabulary
-    "vocabulary text": ("the vocabulary must be two arrays", changed("vocabulary", to="x")),
-    "vocabulary of floats": ("the vocabulary must be bytes", changed("vocabulary", to=[0, 2])),
-    "vocabulary without end": (
-        "the vocabulary: its texts end where there are none",
-        both(changed("vocabulary", to=[0, 2]), declared(0, np.zeros(2, "u1")), changed("rows", 0, "array", to=1)),
+    "vocabulary without an id": (
+        "ids beyond the vocabulary's 2 entries",
+        both(
+            changed("vocabulary", to=["a", "b"]),
+            changed("facts", "ids", to=[2]),
+            changed("facts", "tokens", to=["a"]),
+        ),
+    ),
+    "vocabulary too short": (
+        "word_starts must rise from 0 to 4",
+        both(changed("vocabulary", to=["ab", "cd"]), column("word_starts", 2, 5)),
+    ),
+    "vocabulary backward": (
+        "word_starts must rise from 0 to 4",
+        both(changed("vocabulary", to=["ab", "", "cd"]), column("word_starts", 2, 1)),
     ),
     "vocabulary of no text": (
-        "the vocabulary: 'utf-8' codec can't decode",
-        both(
-            changed("vocabulary", to=[19, 20]),
-            changed("traversals", to=[]),
-            changed("position", to=[0, 0, 0]),
-            declared(19, np.array([255, 254], np.uint8)),
-            declared(20, np.array([2])),
-        ),
+        "the vocabulary: text 1: 'utf-8' codec can't decode",
+        both(changed("vocabulary", to=["ab", "cd"]), column("word_bytes", 2, 255)),
     ),
 }  # fmt: skip

@@ -22,6 +22,7 @@ from tests.glassllm.debug.recording.sameness import (
     same_array,
     saved_and_opened,
 )
+from tests.glassllm.debug.recording.small import spelled_out
 
 # Ops of others
 
@@ -135,9 +136,9 @@ def test_what_needs_the_model_says_so(session, again, line):
 
 def test_arrays_are_stored_once_and_never_written(session, again, tmp_path):
     opened = again(session)
-    with np.load(tmp_path / "run.npz") as file:
-        contents = {(file[name].dtype.str, file[name].tobytes()) for name in file.files}
-        assert len(contents) == len(file.files)
+    said = spelled_out(dict(np.load(tmp_path / "run.npz")))
+    contents = {(array.dtype.str, array.tobytes()) for array in said["arrays"]}
+    assert len(contents) == len(said["arrays"])
     assert not any(row.array.flags.writeable for row in opened.tape.rows)
 
 
@@ -191,7 +192,7 @@ def test_names_that_are_none(session, tmp_path, name):
 
 def test_saving_goes_slice_by_slice_and_abandoned_leaves_nothing(session, tmp_path):
     work = perform(session, f"save {tmp_path / 'run.npz'}")
-    assert [next(work), next(work)] == [(1, next(work)[1]), (2, next(work)[1])]
+    next(done for done, _ in work if list(tmp_path.iterdir()) and done > 1)
     work.close()
     assert list(tmp_path.iterdir()) == []
 

@@ -1,17 +1,16 @@
 """The visits told from a manifest are those that a traversal makes."""
 
-import json
-
 import numpy as np
 import pytest
 
 from glassllm import Tensor
 from glassllm.autograd import concat
 from glassllm.debug.recorder import record
-from glassllm.debug.recording.manifest import read_manifest
-from glassllm.debug.recording.visits import visits_from
-from glassllm.debug.recording.write import RECORDING, described
+from glassllm.debug.recording.columns import COLUMNS, Columns
+from glassllm.debug.recording.visits import Sends
+from glassllm.debug.recording.write import described
 from glassllm.debug.session import Session
+from glassllm.debug.slices import finished
 from tests.glassllm.debug.recording import small
 
 
@@ -28,16 +27,21 @@ def of_a_random_graph(seed):
 SESSIONS = [small.session, *(lambda seed=seed: of_a_random_graph(seed) for seed in range(5))]
 
 
+def sends_of(session):
+    members = described(session)
+    columns = Columns(**{name: members[name] for name in COLUMNS})
+    return columns, Sends(columns)
+
+
 @pytest.mark.parametrize("made", SESSIONS)
 def test_they_are_those_of_the_plan(made):
     tape = (session := made()).tape
-    manifest = read_manifest(json.dumps(json.loads(str(described(session)[RECORDING]))))
-    sends = {row: manifest.carried(row) for row in manifest.created}
-    for root in [*manifest.created, *manifest.leaves]:
-        assert list(visits_from(root, sends)) == list(tape.plan_from(root).order)
+    columns, sends = sends_of(session)
+    for root in [*columns.tracked.tolist(), *columns.leaves.tolist()]:
+        assert list(finished(sends.visits_from(root))) == list(tape.plan_from(root).order)
 
 
 def test_a_model_s_too(session):
-    manifest = read_manifest(str(described(session)[RECORDING]))
-    sends = {row: manifest.carried(row) for row in manifest.created}
-    assert list(visits_from(session.tape.default_root, sends)) == list(session.tape.default_plan.order)
+    _, sends = sends_of(session)
+    order = finished(sends.visits_from(session.tape.default_root))
+    assert list(order) == list(session.tape.default_plan.order)
