@@ -21,14 +21,17 @@ UNCHANGED = Sampling()  # the model's own distribution
 
 @dataclass(frozen=True)
 class TokenRun(ModelRun):
-    """The pass over a text that chose its next token, by `sampling`: the model's forward, and the choice."""
+    """The pass over a text that chose its next token, by `sampling`: the model's forward, and the choice.
+
+    `token` None: none could be chosen from its logits, so it ends with them.
+    """
 
     sampling: Sampling = UNCHANGED
-    token: int = 0
+    token: int | None = None
 
     @classmethod
-    def at(cls, tree: Continuations, token: int, name: str) -> Self:
-        """The pass that a place in a tree was at when it went on with `token`."""
+    def at(cls, tree: Continuations, token: int | None, name: str) -> Self:
+        """The pass that a place in a tree was at when it went on with `token`, or could not go on."""
         seen = tree.ids()[-tree.model.config.max_len :]
         note = "one pass over the whole text, where generation ran the newest token alone and kept the rest"
         return cls(tree.model, name, seen, None, False, (note,), tree.sampling, token)
@@ -36,8 +39,9 @@ class TokenRun(ModelRun):
     def record(self) -> tuple[Tape, RunFacts]:
         with tracking(self.tracked), record(self.model.named_parameters(), rebuilds=False) as tape:
             last = self.model.forward(np.array(self.ids)).data[0, -1]
-            mark("probs", self.sampling.probs(last))
-            mark("sample", np.array(self.token))
+            if self.token is not None:
+                mark("probs", self.sampling.probs(last))
+                mark("sample", np.array(self.token))
         return tape, self.facts(tape)
 
 

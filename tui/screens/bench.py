@@ -67,11 +67,16 @@ def writer(engine: Engine, name: str) -> "Writer":
 
 
 def next_token(engine: Engine, name: str) -> "TokenRun":
-    """The pass that chooses the writer's next token."""
+    """The pass that chooses the writer's next token, or fails to."""
     from glassllm.debug.replays import TokenRun
+    from glassllm.model import NotFinite
 
     made = writer(engine, name)
-    return TokenRun.at(made.tree, made.upcoming()[0], name)
+    try:
+        token = made.upcoming()[0]
+    except NotFinite:
+        token = None
+    return TokenRun.at(made.tree, token, name)
 
 
 def training(engine: Engine, name: str, text: Path, folder: Path) -> "Training":

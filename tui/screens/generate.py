@@ -154,9 +154,9 @@ class GenerateScreen(Room):
     def action_open_step(self) -> None:
         """Record the pass that chooses the next token, and open it in the debugger."""
         view = self.view
-        if view is not None and not view.fault:
+        if view is not None:
             make = partial(bench.next_token, self.engine, self._file)
-            lines = [f"next {view.event - 1}"] if view.event > 1 else []
+            lines = [f"next {view.event - 1}"] if view.event > 1 else ["non-finite"] * bool(view.fault)
             cast("GlassApp", self.app).open_run(make, f"token {view.depth + 1}", lines)
 
     # The mouse

@@ -37,6 +37,13 @@ def test_a_token_s_pass_ends_with_what_it_was_drawn_from_and_the_token(model, to
     assert not session.facts.tracked
 
 
+def test_a_pass_that_no_token_can_be_chosen_from_ends_with_its_logits(model):
+    model.norm_f.gamma.data[0] = np.nan
+    tape, _ = TokenRun.at(Continuations(model, [1, 2, 3]), None, "small").record()
+    assert tape.events[-1].step == "logits"
+    assert np.isnan(tape.rows[tape.events[-1].row].array[0, -1]).all()
+
+
 def test_a_token_s_pass_can_be_run_again_with_a_graph(model):
     tree = Continuations(model, [1, 2, 3], seed=4)
     token_run = TokenRun.at(tree, 5, "small")

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from glassllm import GlassLM
@@ -155,6 +156,23 @@ async def test_d_opens_the_step_in_the_debugger_with_its_77_events(sample):
         assert "forward 2/77" in row(pilot, 0)
         await pilot.app.show_screen("generate")
         assert room.view.depth == 1
+
+
+async def test_d_shows_where_a_pass_that_no_token_can_be_chosen_from_went_wrong(sample, tmp_path):
+    model = GlassLM.load(sample)
+    model.blocks[1].ffn.W1.data[0, 0] = np.nan
+    broken = tmp_path / "broken.npz"
+    model.save(broken)
+    async with started(broken, (120, 36)) as pilot:
+        room = await opened(pilot)
+        assert "NaN" in row(pilot, -2) and "d shows where" in row(pilot, -2)
+        await press(pilot, "d")
+        await wait_for(pilot, lambda: pilot.app.screen is pilot.app.debugger, "the debugger is shown")
+        await settled(pilot)
+        at = pilot.app.debugger.snapshot
+        assert at.tape.events[-1].step == "logits"
+        assert at.focus.row.scope == "blocks.1.ffn.gate"
+        assert room.view.depth == 0
 
 
 async def test_the_debugger_goes_back_to_what_was_opened_as_it_was_left(sample):

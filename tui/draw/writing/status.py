@@ -10,7 +10,7 @@ from .choice import name
 
 def said(view: Written) -> Said:
     if view.fault:
-        return ((view.fault, "stop"),)
+        return ((view.fault, "stop"), ("   d", "bright"), (" shows where, in Debug", "muted"))
     if view.moment is not None:
         return event_said(view, view.moment)
     return token_said(view) if view.path else prompt_said(view)
