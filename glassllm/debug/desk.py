@@ -150,7 +150,7 @@ def settings_line(settings: RunSettings, fresh: bool) -> str:
 def said(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return "on" if value else "off"
-    return repr(value).removesuffix(".0")
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def new_or_kept(text: str) -> bool:
