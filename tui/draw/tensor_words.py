@@ -18,8 +18,8 @@ SHORT = {"contributions": "contrib"}
 STALE = {
     "": "",
     "since": "stale: written in place since",
-    "between": "stale: written between two uses, shown as first used",
-    "lost": "stale: written in place since, shown as it is now",
+    "between": "stale: as the run used it first",
+    "lost": "stale: not as the run used it",
 }
 MOMENTS = ("min", "mean", "max", "std")
 PLURALS = {"vocabulary": "entries", "hidden": "hidden units", "in": "inputs", "out": "outputs"}

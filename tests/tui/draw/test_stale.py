@@ -67,8 +67,8 @@ def test_an_op_s_result_is_marked_in_the_list_too():
 
 @pytest.mark.parametrize(("staleness", "words"), [
     ("since", "written in place since "),
-    ("between", "written between two uses, shown as first used "),
-    ("lost", "written in place since, shown as it is now "),
+    ("between", "as the run used it first "),
+    ("lost", "not as the run used it "),
 ])  # fmt: skip
 def test_the_title_says_what_is_shown(snapshots, staleness, words):
     shown = title(snapshots(np.ones((2, 2)), staleness=staleness))
