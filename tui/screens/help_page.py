@@ -15,6 +15,7 @@ SIGNS = (
     Entry("–", "takes no gradient"),
     Entry("▶ ◀", "current, forward, backward"),
     Entry("▷", "selected, not current"),
+    Entry("~", "written in place since"),
     Entry("▸ ▾", "folded, open"),
     Entry("+ -", "cell beyond the scale"),
     Entry("·", "masked or exactly 0"),
