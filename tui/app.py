@@ -23,6 +23,7 @@ from .filters import filters_for
 from .messages import EngineFailed, JobCancelled, JobDone, JobProgress, Request, SnapshotReady
 from .opening import opening, perform
 from .screens.fault import FaultScreen, ProgramFaultScreen
+from .screens.holding import STATISTICS
 from .screens.leave import LeaveScreen
 from .screens.loading import LoadingScreen
 from .screens.overlay import Overlay
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 USER_FAULTS = ("CommandError", "CheckpointError")
 """Exceptions whose text is meant for the person at the keys; all others are failures of ours."""
 
-STATISTICS = "statistics"
 TO_DEBUG = "debug "
 """How requests are named that open something from another screen in the debugger."""
 
@@ -272,7 +272,7 @@ class GlassApp(App[None]):
             self.debugger.ended = message.job
             self._say_who_works()
         elif message.job.name == STATISTICS:
-            self.debugger.take_statistics()
+            self.debugger.take_statistics(message.result)
             if isinstance(self._top, Overlay):
                 self._top.place()
 

@@ -15,7 +15,6 @@ from glassllm.model import GlassLM
 
 from .axes import Axes
 from .focus import focus_on
-from .health import health_of
 from .places import Places
 from .recorder import taping
 from .runs import ModelRun, graph_facts
@@ -95,7 +94,6 @@ class Session:
         self.applied = 0  # how many traversals the model's leaves have got
         self.matches: list[int] = []  # rows that the last search found
         self.turns: dict[tuple[str, int], int] = {}  # which of a row's neighbours comes next
-        self._counted: tuple[tuple[int, Position], Health] | None = None
         self._trail, self._mark = [self.places.first], 0  # visited places, and where in them we are
         self._arrive(self.places.first)
         self.say(*self._said, *self._notes())
@@ -118,16 +116,13 @@ class Session:
             tape=tape.so_far(),
             focus=focus,
             value_health=tape.health(self.selection),
-            gradient_health=self._gradient_health(focus.gradient),
+            gradient_health=tape.gradient_health(self.selection, self.position, focus.gradient, SMALL),
         )
 
-    def _gradient_health(self, gradient: Array | None) -> Health | None:
-        if gradient is None or gradient.size > SMALL:
-            return None
-        key = (self.selection, self.position)
-        if self._counted is None or self._counted[0] != key:
-            self._counted = (key, health_of(gradient))
-        return self._counted[1]
+    def count_gradient(self) -> tuple[int, Position, Health | None]:
+        """The selection, the position, and the statistics of the gradient there, however large it is."""
+        selection, at = self.selection, self.position
+        return selection, at, self.tape.count_gradient(selection, at, self.tape.gradient(selection, at))
 
     def say(self, *said: tuple[str, Tone]) -> None:
         """Make this the status line; the session has changed."""

@@ -50,6 +50,7 @@ class Tape:
         self._health = HealthTable()
         self._stale: dict[int, Staleness] = {}  # as far as was looked
         self._examined = -1  # the row examined last
+        self._counted: tuple[int, Position | None, Health | None] = (-1, None, None)  # the gradient counted last
         self._plans: dict[int, Plan] = {}  # by root
         self._norms: dict[tuple[int, int, int], float] = {}
         self._seen: Self | None = None  # what was handed out last, see so_far
@@ -252,6 +253,18 @@ class Tape:
             known = health_of(self.rows.arrays[row], self.rows.masked(row))
             self._health.put(row, len(self.rows), known)
         return known
+
+    def gradient_health(self, row: int, at: Position, gradient: Array | None, most: int) -> Health | None:
+        """The statistics of a row's gradient: counted last, or now if it has at most so many elements."""
+        if gradient is None or (gradient.size > most and self._counted[:2] != (row, at)):
+            return None
+        return self.count_gradient(row, at, gradient)
+
+    def count_gradient(self, row: int, at: Position, gradient: Array | None) -> Health | None:
+        """The same, however large it is."""
+        if self._counted[:2] != (row, at):
+            self._counted = row, at, None if gradient is None else health_of(gradient)
+        return self._counted[2]
 
     def examine(self, row: int) -> None:
         """Count the row's statistics, and find out whether a user has written into it; nothing twice in a row."""

@@ -27,7 +27,7 @@ from tui.widgets.track import Track
 
 from .actions import Actions
 from .arrangement import Arrangement, arrange
-from .holding import holding
+from .holding import STATISTICS, holding
 from .palette import PaletteCommands
 from .small import small_rows
 from .words import DEBUGGING
@@ -102,6 +102,8 @@ class DebugScreen(Actions):
         if before is None and self._faults:
             self.said.extend(f"✗ {fault}" for fault in self._faults[1:])
             self.said.append("".join(words for words, _ in snapshot.said))
+        if snapshot.focus.gradient is not None and snapshot.gradient_health is None:  # too large for a command
+            self.engine.submit(lambda: self.engine.session.count_gradient(), STATISTICS)
         self.halt_at_end(before, snapshot)
         self.events.draw(snapshot)
         self.graph.draw(snapshot)
@@ -115,13 +117,15 @@ class DebugScreen(Actions):
             return (("✗ ", "stop"), (self._faults[0], "text"), (more, "muted"))
         return snapshot.said if snapshot.run.notes else FIRST_LINE
 
-    def take_statistics(self) -> None:
-        """Show what has been counted since the snapshot."""
-        if self.snapshot is not None:
-            counted = self.snapshot.tape.health(self.snapshot.selection)
-            self.snapshot = replace(self.snapshot, value_health=counted)
-            self.events.draw(self.snapshot)
-            self.tensor.draw(self.snapshot)
+    def take_statistics(self, gradient: object = None) -> None:
+        """Show what has been counted since the snapshot: values; or a gradient, with its row and the position."""
+        if (shown := self.snapshot) is None:
+            return
+        if isinstance(gradient, tuple) and gradient[:2] == (shown.selection, shown.position):
+            shown = replace(shown, gradient_health=gradient[2])
+        self.snapshot = replace(shown, value_health=shown.tape.health(shown.selection))
+        self.events.draw(self.snapshot)
+        self.tensor.draw(self.snapshot)
 
     def frame(self) -> None:
         """Paint the rows around the panels, which follow the cell cursor and the focus."""

@@ -3,6 +3,7 @@
 from tui.engine import Activity
 from tui.messages import Request
 
+STATISTICS = "statistics"
 LONG = ("train run", "train step", "generate write")
 
 
@@ -19,4 +20,4 @@ def is_long(request: Request) -> bool:
 
 
 def is_quiet(request: Request) -> bool:
-    return request.name == "statistics"
+    return request.name == STATISTICS

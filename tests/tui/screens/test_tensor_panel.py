@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from tests.tui.driving import command, enter, focused, press, row, started, text
 
 WIDE = (160, 45)
@@ -121,3 +123,18 @@ async def test_at_the_logits_the_likeliest_next_tokens_stand_under_the_list(samp
         assert "next token after ·small" in text(pilot)
         marked = [line for line in text(pilot).splitlines() if line.startswith(" ▸ ·fox")]
         assert len(marked) == 1
+
+
+async def test_the_statistics_of_a_large_gradient_come_when_they_are_counted(sample, monkeypatch):
+    from glassllm.debug import session
+
+    monkeypatch.setattr(session, "SMALL", 100)
+    async with started(sample, (160, 45)) as pilot:
+        await press(pilot, "c c")
+        snapshot = pilot.app.debugger.snapshot
+        assert snapshot.focus.gradient.size > 100 and snapshot.gradient_health is not None
+        assert snapshot.gradient_health.max == pytest.approx(float(snapshot.focus.gradient.max()))
+        await press(pilot, "S")
+        shown = pilot.app.debugger.snapshot
+        assert shown.gradient_health.max == pytest.approx(float(shown.focus.gradient.max()))
+        assert "counting" not in text(pilot)
