@@ -7,7 +7,8 @@ from typing import Self
 import numpy as np
 
 from glassllm.autograd.ops import Array
-from glassllm.generation import Continuations, Sampling
+from glassllm.generation import Continuations, Sampling, Writer
+from glassllm.model import NotFinite
 from glassllm.trace import mark
 from glassllm.train import LastStep, Training
 
@@ -35,6 +36,15 @@ class TokenRun(ModelRun):
         seen = tree.ids()[-tree.model.config.max_len :]
         note = "one pass over the whole text, where generation ran the newest token alone and kept the rest"
         return cls(tree.model, name, seen, None, False, (note,), tree.sampling, token)
+
+    @classmethod
+    def ahead(cls, writer: Writer, name: str) -> Self:
+        """The pass that chooses the writer's next token, or fails to."""
+        try:
+            token = writer.upcoming()[0]
+        except NotFinite:
+            token = None
+        return cls.at(writer.tree, token, name)
 
     def record(self) -> tuple[Tape, RunFacts]:
         with tracking(self.tracked), record(self.model.named_parameters(), rebuilds=False) as tape:

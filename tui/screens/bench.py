@@ -69,14 +69,8 @@ def writer(engine: Engine, name: str) -> "Writer":
 def next_token(engine: Engine, name: str) -> "TokenRun":
     """The pass that chooses the writer's next token, or fails to."""
     from glassllm.debug.replays import TokenRun
-    from glassllm.model import NotFinite
 
-    made = writer(engine, name)
-    try:
-        token = made.upcoming()[0]
-    except NotFinite:
-        token = None
-    return TokenRun.at(made.tree, token, name)
+    return TokenRun.ahead(writer(engine, name), name)
 
 
 def training(engine: Engine, name: str, text: Path, folder: Path) -> "Training":

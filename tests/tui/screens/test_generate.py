@@ -112,7 +112,7 @@ async def test_settings_change_live_and_what_each_filter_cuts_is_named(sample):
         (":take xyzzy", "no token is xyzzy"),
         (":take ²", "no token is ²"),
         (":event-at ²", "no event is called ²"),
-        (":next " + "9" * 5000, "a count is a whole number from 1, not 999"),
+        pytest.param(":next " + "9" * 5000, "a count is a whole number from 1, not 999", id="5000 digits"),
         (":event 10001", "at most 10000 at a time, not 10001"),
         (":screen nowhere", "no screen is called nowhere"),
     ],
