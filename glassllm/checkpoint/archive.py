@@ -12,30 +12,38 @@ import itertools
 import math
 import os
 import re
-import struct
-import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from glassllm.checkpoint.directory import (
+    CHUNK_BYTES,
+    DEFLATED,
+    ENCRYPTED,
+    MOST_MEMBERS,
+    STORED,
+    Content,
+    Damage,
+    Directory,
+    Member,
+    TooMany,
+)
 from glassllm.config import Shape
 from glassllm.files import StrPath, open_descriptor, printable, shown
 
 Array = NDArray[Any]
 
-DIRECTORY_BYTES = 512 << 10  # some 5000 members; what they cost in memory is about twenty times that
 HEADER_BYTES = 4096
-CHUNK_BYTES = 64 << 10
-REASON_CHARACTERS = 120  # zipfile repeats a name from the file, however long it is
+REASON_CHARACTERS = 120
 COPY_AGAIN = "copy or download the file again"
 SAVE_ARRAYS = "save it with numpy.savez_compressed"
 
-DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, OSError, ValueError)
+DAMAGE = (Damage, zlib.error, EOFError, OSError, ValueError)
 
 _HEADER = re.compile(
     r"\{\s*'descr'\s*:\s*'([<>|=][a-zA-Z]\d{0,9})'\s*,\s*'fortran_order'\s*:\s*(True|False)\s*,"
@@ -99,7 +107,13 @@ class Header:
         return self.count * self.dtype.itemsize
 
 
-def parse_header(stream: IO[bytes]) -> Header:
+class Readable(Protocol):
+    """Anything with bytes, from front to back."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+def parse_header(stream: Readable) -> Header:
     """Read the head of a .npy stream; ValueError unless it is that of a plain array."""
     start = _read_exactly(stream, 8)
     if start[:6] != b"\x93NUMPY" or start[6] not in (1, 2, 3):
@@ -133,57 +147,35 @@ def _parse_shape(text: str) -> Shape:
     return tuple(map(int, sizes))
 
 
-def _read_exactly(stream: IO[bytes], size: int) -> bytes:
+def _read_exactly(stream: Readable, size: int) -> bytes:
     content = stream.read(size)
     if len(content) < size:
         raise EOFError("it ends within its header")
     return content
 
 
-class _ShortReads(io.BufferedReader):
-    """A file that refuses long reads: zipfile's only long one is a directory of a million names."""
-
-    longest = DIRECTORY_BYTES
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        if size is None or size < 0:
-            size = self.longest
-        if size > self.longest:
-            raise zipfile.BadZipFile("its directory is absurdly long")
-        return super().read(size)
-
-
 class Archive:
     """The arrays of one .npz by name; every fault is a CheckpointError. Use as a context manager.
 
     `header` is safe on any file. `verify` and `read` take as long and as much memory as that header says, so
-    look at it first. A file with more than some 5000 arrays needs a larger `directory_bytes`.
+    look at it first. A file with very many arrays needs a larger `most`.
     """
 
-    def __init__(self, path: StrPath, directory_bytes: int = DIRECTORY_BYTES) -> None:
+    def __init__(self, path: StrPath, most: int = MOST_MEMBERS) -> None:
         self.path = path
         try:
             descriptor = open_descriptor(path)
         except (OSError, ValueError) as error:
             raise opening_error(path, error) from None
-        self._file = _ShortReads(io.FileIO(descriptor))
-        self._file.longest = directory_bytes
+        self._file = io.BufferedReader(io.FileIO(descriptor))
         try:
-            self._members = self._read_directory()
+            self._refuse_other_formats(self._file.peek(16)[:16])
+            with self._reading("the archive"):
+                self._members = Directory(self._file, most)
         except BaseException:
             self._file.close()
             raise
-        self._headers: dict[str, Header] = {}
-
-    def _read_directory(self) -> dict[str, zipfile.ZipInfo]:
-        self._refuse_other_formats(self._file.peek(16)[:16])
-        with self._reading("the archive"):
-            self._zip = zipfile.ZipFile(self._file)
-            infos = self._zip.infolist()
-        members = {info.filename.removesuffix(".npy"): info for info in infos}
-        if len(members) < len(infos):
-            raise self.fault("two members have the same name", COPY_AGAIN)
-        return members
+        self._header: tuple[str, Header] | None = None  # the last that was asked for
 
     def _refuse_other_formats(self, start: bytes) -> None:
         remedy = "name a .npz file"
@@ -208,6 +200,8 @@ class Archive:
             yield
         except CheckpointError:
             raise
+        except TooMany as error:
+            raise self.fault(str(error), "keep fewer in one file") from None
         except DAMAGE as error:
             reason = str(error)[:REASON_CHARACTERS]
             raise self.fault(f"{what} is damaged or cut short: {reason}", COPY_AGAIN) from None
@@ -216,7 +210,6 @@ class Archive:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._zip.close()
         self._file.close()
 
     @property
@@ -229,31 +222,34 @@ class Archive:
 
     def header(self, name: str) -> Header:
         """Dtype and shape of one array; its size agrees with what the directory says. KeyError: no such name."""
-        if name not in self._headers:
-            info = self._members[name]
-            self._refuse_unreadable(name, info)
-            with self._reading(f"'{name}'"), self._zip.open(info) as stream:
-                try:
-                    header = parse_header(stream)
-                except ValueError as error:
-                    raise self.fault(f"'{name}' is not a plain array: {error}", SAVE_ARRAYS) from None
-            if header.data_start + header.nbytes != info.file_size:
-                sizes = f"{header.dtype} of shape {header.shape} in {info.file_size} bytes"
-                raise self.fault(f"'{name}' claims to be {sizes}", COPY_AGAIN)
-            self._headers[name] = header
-        return self._headers[name]
+        if self._header is None or self._header[0] != name:
+            self._header = name, self._read_header(name, self._members[name])
+        return self._header[1]
 
-    def _refuse_unreadable(self, name: str, info: zipfile.ZipInfo) -> None:
-        if info.flag_bits & 1:
+    def _read_header(self, name: str, member: Member) -> Header:
+        self._refuse_unreadable(name, member)
+        with self._reading(f"'{name}'"):
+            try:
+                header = parse_header(Content(self._file, member))
+            except ValueError as error:
+                raise self.fault(f"'{name}' is not a plain array: {error}", SAVE_ARRAYS) from None
+        if header.data_start + header.nbytes != member.size:
+            sizes = f"{header.dtype} of shape {header.shape} in {member.size} bytes"
+            raise self.fault(f"'{name}' claims to be {sizes}", COPY_AGAIN)
+        return header
+
+    def _refuse_unreadable(self, name: str, member: Member) -> None:
+        if member.flags & ENCRYPTED:
             raise self.fault(f"'{name}' is encrypted", SAVE_ARRAYS)
-        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise self.fault(f"'{name}' is compressed by the unknown method {info.compress_type}", SAVE_ARRAYS)
+        if member.method not in (STORED, DEFLATED):
+            raise self.fault(f"'{name}' is compressed by the unknown method {member.method}", SAVE_ARRAYS)
 
     def _data(self, name: str, width: int = 1) -> Iterator[bytes]:
         """The bytes of one array, in chunks of whole `width`; a fault if they end early or their sum is wrong."""
         header = self.header(name)
         longest = CHUNK_BYTES // width * width
-        with self._reading(f"'{name}'"), self._zip.open(self._members[name]) as stream:
+        with self._reading(f"'{name}'"):
+            stream = Content(self._file, self._members[name])
             stream.read(header.data_start)
             left = header.nbytes
             while left:

@@ -1,14 +1,16 @@
 """How we write an .npz: whole or not at all, piece by piece, and the same arrays as the same bytes."""
 
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from glassllm.checkpoint.archive import Array, CheckpointError
+from glassllm.checkpoint.directory import ANY, DIRECTORY_BYTES, ENTRY, MOST_MEMBERS
 from glassllm.files import StrPath, replacing
 
+LONGEST_EXTRA = 12  # bytes that the directory says of a member far into a large file
 PIECE_BYTES = 512 << 10  # that are written at once: compressing them takes a moment
 
 Writable = Array | list[Array]
@@ -22,8 +24,13 @@ def write_npz(path: StrPath, arrays: Mapping[str, Writable]) -> None:
 
 
 def writing_npz(path: StrPath, arrays: Mapping[str, Writable]) -> Iterator[tuple[int, int]]:
-    """`write_npz` piece by piece, yielding (done, total); abandoned midway it has written nothing."""
+    """`write_npz` piece by piece, yielding (done, total); abandoned midway it has written nothing.
+
+    Raises CheckpointError where there are more arrays than a file may hold that is opened, and where it cannot be
+    written.
+    """
     total, done = sum(map(_count, arrays.values())), 0
+    _check_directory(path, arrays)
     try:
         with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
             for name, array in arrays.items():
@@ -39,6 +46,17 @@ def writing_npz(path: StrPath, arrays: Mapping[str, Writable]) -> Iterator[tuple
     except OSError as error:
         reason = error.strerror or error
         raise CheckpointError(path, f"cannot be written: {reason}", "choose another place") from None
+
+
+def _check_directory(path: StrPath, names: Collection[str]) -> None:
+    """Nothing is written that would not be opened."""
+    if len(names) > MOST_MEMBERS:
+        remedy = f"a file opens with {MOST_MEMBERS} at most"
+        raise CheckpointError(path, f"it would hold {len(names)} arrays", remedy)
+    taken = sum(ENTRY.size + LONGEST_EXTRA + len(f"{name}.npy".encode("utf-8", ANY)) for name in names)
+    if taken > DIRECTORY_BYTES:
+        remedy = f"a file opens with {DIRECTORY_BYTES} at most; use shorter ones"
+        raise CheckpointError(path, f"the names of its arrays would take {taken} bytes", remedy)
 
 
 def _parts(array: Writable) -> Sequence[Array]:

@@ -157,7 +157,7 @@ BAD: dict[str, tuple[str, Callable[[Path], Any]]] = {
         damaged(lambda raw: raw.rindex(b"norm_f"), b"\xff\xfe\x1b[2J"),
     ),
     "name length": (
-        "'__config__' is damaged or cut short: File name in directory",
+        "'__config__' is damaged or cut short: the directory has another name for it",
         damaged(lambda raw: raw.index(b"PK\3\4") + 26, b"\xff\x03"),
     ),
     "offset": ("damaged or cut short", damaged(lambda raw: directory_entry(raw) + 42, b"\xff\xff\xff\x7f")),
