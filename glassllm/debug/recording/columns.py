@@ -87,7 +87,7 @@ class Columns:
     def read(cls, read: Callable[[str], Array]) -> Self:
         made = cls(**{name: read(name) for name in COLUMNS})
         made.check()
-        return made
+        return cls(**{name: _signed(getattr(made, name)) for name in COLUMNS})
 
     def check(self) -> None:
         """Raise Fault where one does not fit the others."""
@@ -142,6 +142,11 @@ class Columns:
 COLUMNS: dict[str, Each | Starts] = {
     name: hint.__metadata__[0] for name, hint in get_type_hints(Columns, include_extras=True).items()
 }
+
+
+def _signed(numbers: Array) -> Array:
+    """Where they have 64 bits: with others of less, unsigned ones would become floats."""
+    return numbers.view(np.int64) if numbers.dtype == np.uint64 else numbers
 
 
 def _smallest(numbers: Array) -> Array:

@@ -9,11 +9,12 @@ import pytest
 from glassllm.checkpoint import CheckpointError
 from glassllm.debug.commands import run
 from glassllm.debug.opening import open_file
+from glassllm.debug.recording.columns import COLUMNS
 from glassllm.debug.recording.read import open_recording
 from glassllm.debug.snapshot import CommandError
 from tests.glassllm.debug.recording.bad import BAD, SAID, alone
 from tests.glassllm.debug.recording.refusing import refused
-from tests.glassllm.debug.recording.small import added, copied, put_together, row
+from tests.glassllm.debug.recording.small import added, copied, members_of, put_together, row
 
 
 @pytest.fixture
@@ -41,6 +42,16 @@ def test_the_recording_they_were_made_of_opens(path):
     written(path, lambda said: None)
     session = open_recording(path)
     assert session.snapshot().position == type(session.position)(*SAID["position"])
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.uint32, np.uint64])
+def test_columns_may_be_wider_than_they_need_to_be(dtype, path):
+    said = copied(SAID)
+    wider = {name: column.astype(dtype) for name, column in members_of(said).items() if name in COLUMNS}
+    put_together(path, said | {"members": wider})
+    session = open_recording(path)
+    assert session.snapshot().position == type(session.position)(*SAID["position"])
+    run(session, "last")
 
 
 def test_files_that_are_neither(path):
