@@ -31,8 +31,9 @@ class Texts(ByNumber[str]):
         return len(self._starts) - 1
 
     def at(self, i: int) -> str:
+        letters = self._joined[self._starts[i] : self._starts[i + 1]].astype(np.uint8, copy=False)
         try:
-            return str(self._joined[self._starts[i] : self._starts[i + 1]].tobytes(), "utf-8", BROKEN)
+            return str(letters.tobytes(), "utf-8", BROKEN)
         except UnicodeDecodeError as error:
             raise Fault(f"text {i}: {error}") from None
 
