@@ -87,9 +87,12 @@ class HealthTable:
 
 
 def norm_of(array: Array) -> float:
-    """√Σx² of all elements in float64; NaN and ±Inf come through."""
+    """√Σx² of all elements in float64, whatever their size; NaN and ±Inf come through."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return float(np.sqrt(np.sum(np.square(array, dtype=np.float64))))
+        norm = float(np.sqrt(np.sum(np.square(array, dtype=np.float64))))
+    if 2.0**-SAFE_EXPONENT < norm < 2.0**SAFE_EXPONENT or not np.isfinite(array).all():
+        return norm
+    return _moments(np.asarray(array, np.float64).reshape(-1))[-1]
 
 
 def _moments(values: Array) -> tuple[float, float, float, float, float]:

@@ -49,7 +49,7 @@ def divergence(
     elif not math.isfinite(norm):
         fault = f"the gradient's norm is {_spelled(norm)}"
     elif loss > limit:
-        largest = max(gradients, key=lambda name: float(np.linalg.norm(gradients[name])))
+        largest = max(gradients, key=lambda name: float(np.linalg.norm(gradients[name].astype(np.float64))))
         fault = f"the loss rose to {loss:.4g}, above {limit:.4g}"
         return Divergence(step, fault, largest, "largest gradient", "look at this step, or take a lower rate")
     else:

@@ -17,6 +17,7 @@ from tui.draw.scale import Scale, sample
 from tui.draw.text import Row, Span, blank, segments
 
 EIGHTHS = " ▁▂▃▄▅▆▇█"
+RAMP, LEGEND = 16, 38  # cells
 Counts = tuple[int, ...]
 
 
@@ -56,7 +57,7 @@ def _visible(share: float, kind: Ramp) -> float:
 
 
 @lru_cache(64)
-def ramp_row(scale: Scale, palette: Palette, width: int = 16) -> Row:
+def ramp_row(scale: Scale, palette: Palette, width: int = RAMP) -> Row:
     """The ramp from its low to its high end."""
     inks = palette.inks(scale.kind)
     shown = [inks[round(i / (width - 1) * (len(inks) - 1))] for i in range(width)]
@@ -65,9 +66,11 @@ def ramp_row(scale: Scale, palette: Palette, width: int = 16) -> Row:
 
 @lru_cache(64)
 def legend_row(scale: Scale, clipped: str, palette: Palette) -> Row:
-    """Both ends beside the ramp, at most 38 cells; `clipped` is the sign of what lies beyond, `±`, or nothing."""
+    """Both ends beside the ramp, at most LEGEND cells; `clipped` is the sign of what lies beyond, `±`, or nothing."""
     low, high = numbers.stat(scale.low, 2), numbers.stat(scale.limit, 2)
     words = f" {high:<5} {clipped} clipped" if clipped else f" {high}"
+    if len(f"{low:>6} {words}") + RAMP > LEGEND:
+        words = f" {high} {clipped}".rstrip()
     return [
         *segments([Span(f"{low:>6} ", "muted")], palette),
         *ramp_row(scale, palette),

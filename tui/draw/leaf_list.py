@@ -1,6 +1,6 @@
 """What stands under the event list: the leaves' gradients in a traversal, at the logits the likeliest tokens."""
 
-from math import log10, sqrt
+from math import hypot, log10
 
 from glassllm.debug.snapshot import GradientState, Row, Snapshot
 
@@ -83,7 +83,7 @@ def norm(snapshot: Snapshot, leaves: list[int]) -> float | None:
     """‖g‖ over the leaves together; None where nothing has arrived."""
     found = [snapshot.tape.gradient_norm(leaf, snapshot.position) for leaf in leaves]
     known = [n for n in found if n is not None]
-    return sqrt(sum(n * n for n in known)) if known else None
+    return hypot(*known) if known else None
 
 
 def group_row(

@@ -82,6 +82,15 @@ def test_a_norm_lets_nan_and_inf_through():
     assert norm_of(np.array([3.0, 4.0], np.float32)) == 5
     assert math.isnan(norm_of(np.array([NAN, 1])))
     assert norm_of(np.array([1e38, INF], np.float32)) == INF
+    assert norm_of(np.array([1e300, INF])) == INF
+    assert math.isnan(norm_of(np.array([-1e300, INF, NAN])))
+
+
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-540, 1.0, 2.0**540, 2.0**1000])
+def test_a_norm_is_right_where_squares_overflow_or_vanish(scale):
+    assert norm_of(np.array([[3.0], [-4.0]]) * scale) == 5 * scale == health_of(np.array([3.0, -4.0]) * scale).norm
+    assert norm_of(np.array(scale)) == scale
+    assert norm_of(np.zeros(0)) == norm_of(np.zeros(3)) == 0
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,11 @@ def test_an_amount(share, text):
     [
         (Scale("sequential", 0.8), "+", "     0                  .80   + clipped"),
         (Scale("diverging", 0.0794), "", "−.079                  .079"),
+        (Scale("diverging", 0.0794), "±", "−.079                  .079   ± clipped"),
+        (Scale("diverging", 0.0005), "±", "−.00050                  .00050 ±"),
     ],
 )
 def test_a_legend_writes_both_ends(scale, clipped, text):
-    assert text_of(curves.legend_row(scale, clipped, PALETTE)).split() == text.replace(".80", ".8").split()
+    legend = text_of(curves.legend_row(scale, clipped, PALETTE))
+    assert legend.split() == text.replace(".80", ".8").split()
+    assert len(legend) <= curves.LEGEND

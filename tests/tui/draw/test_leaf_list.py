@@ -67,6 +67,12 @@ def test_the_norm_of_a_group_is_that_of_all_its_gradients_together(session):
     assert norm(run(session, "first"), leaves) is None
 
 
+def test_the_norm_of_huge_gradients_does_not_overflow(monkeypatch, session):
+    snapshot = run(session, "2 continue")
+    monkeypatch.setattr(type(snapshot.tape), "gradient_norm", lambda tape, leaf, at: (3e300, 4e300)[leaf])
+    assert norm(snapshot, [0, 1]) == pytest.approx(5e300)
+
+
 @pytest.mark.parametrize(
     ("size", "largest", "cells"),
     [(1.0, 1.0, BAR), (0.1, 1.0, BAR - 2), (1e-9, 1.0, 1), (0.0, 1.0, 0), (0.0, 0.0, 0)],
