@@ -17,7 +17,7 @@ from tui.draw.scale import Scale, sample
 from tui.draw.text import Row, Span, blank, segments
 
 EIGHTHS = " ▁▂▃▄▅▆▇█"
-RAMP, LEGEND = 16, 38  # cells
+RAMP, LEGEND = 16, 39  # cells
 Counts = tuple[int, ...]
 
 
@@ -66,7 +66,7 @@ def ramp_row(scale: Scale, palette: Palette, width: int = RAMP) -> Row:
 
 @lru_cache(64)
 def legend_row(scale: Scale, clipped: str, palette: Palette) -> Row:
-    """Both ends beside the ramp, at most LEGEND cells; `clipped` is the sign of what lies beyond, `±`, or nothing."""
+    """Both ends beside the ramp, at most LEGEND cells; `clipped` is the sign of what lies beyond, or nothing."""
     low, high = numbers.stat(scale.low, 2), numbers.stat(scale.limit, 2)
     words = f" {high:<5} {clipped} clipped" if clipped else f" {high}"
     if len(f"{low:>6} {words}") + RAMP > LEGEND:

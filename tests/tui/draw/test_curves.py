@@ -48,7 +48,7 @@ def test_an_amount(share, text):
         (Scale("sequential", 0.8), "+", "     0                  .80   + clipped"),
         (Scale("diverging", 0.0794), "", "−.079                  .079"),
         (Scale("diverging", 0.0794), "±", "−.079                  .079   ± clipped"),
-        (Scale("diverging", 0.0005), "±", "−.00050                  .00050 ±"),
+        (Scale("diverging", 0.00052), "±", "−.00052                  .00052 ±"),
     ],
 )
 def test_a_legend_writes_both_ends(scale, clipped, text):
