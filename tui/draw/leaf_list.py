@@ -1,6 +1,6 @@
 """What stands under the event list: the leaves' gradients in a traversal, at the logits the likeliest tokens."""
 
-from math import hypot, log10
+from math import hypot, isfinite, log10
 
 from glassllm.debug.snapshot import GradientState, Row, Snapshot
 
@@ -25,7 +25,7 @@ def leaf_rows(snapshot: Snapshot, height: int, width: int, palette: Palette) -> 
     right = [Span("‖g‖   ", "faint"), *count]
     groups = grouped(snapshot, states)
     norms = [norm(snapshot, rows) for _, rows, _ in groups]
-    largest = max((n for n in norms if n is not None), default=0.0)
+    largest = max((n for n in norms if n is not None and isfinite(n)), default=0.0)
     shown = list(zip(groups, norms, numbers.stats(norms[: height - 1]), strict=False))
     body = [
         group_row(marked(snapshot, group), group[2], size, text, largest, width, palette)
@@ -115,10 +115,10 @@ def group_row(
 
 
 def bar(size: float, largest: float) -> int:
-    """Cells of a bar on a logarithmic scale: full at the largest, two fewer for every tenth of it."""
-    if not 0 < size <= largest:
-        return BAR if size == largest and size > 0 else 0
-    return max(1, round(BAR + 2 * log10(size / largest)))
+    """Cells of a bar on a logarithmic scale: full at the largest and at Inf, two fewer for every tenth of it."""
+    if not 0 < size < largest:
+        return BAR if size >= largest and size > 0 else 0
+    return max(1, round(BAR + 2 * (log10(size) - log10(largest))))
 
 
 def next_token_rows(

@@ -1,5 +1,7 @@
 """What stands under the event list: the leaves of a traversal, and the likeliest next tokens."""
 
+from math import inf, nan
+
 import numpy as np
 import pytest
 
@@ -73,9 +75,28 @@ def test_the_norm_of_huge_gradients_does_not_overflow(monkeypatch, session):
     assert norm(snapshot, [0, 1]) == pytest.approx(5e300)
 
 
+def test_gradients_that_are_not_finite_leave_the_bars_of_others_as_they_are(monkeypatch, session):
+    snapshot = run(session, "3 continue")
+    monkeypatch.setattr(
+        type(snapshot.tape), "gradient_norm", lambda tape, leaf, at: {0: inf, 1: nan, 2: 1.0}.get(leaf % 4, 0.01)
+    )
+    for height in range(2, 12):
+        leaf_rows(snapshot, height, 34, PALETTE)
+
+
 @pytest.mark.parametrize(
     ("size", "largest", "cells"),
-    [(1.0, 1.0, BAR), (0.1, 1.0, BAR - 2), (1e-9, 1.0, 1), (0.0, 1.0, 0), (0.0, 0.0, 0)],
+    [
+        (1.0, 1.0, BAR),
+        (0.1, 1.0, BAR - 2),
+        (1e-9, 1.0, 1),
+        (0.0, 1.0, 0),
+        (0.0, 0.0, 0),
+        (5e-324, 1e300, 1),
+        (inf, 1.0, BAR),
+        (inf, 0.0, BAR),
+        (nan, 1.0, 0),
+    ],
 )
 def test_a_bar_loses_two_cells_for_every_tenth(size, largest, cells):
     assert bar(size, largest) == cells
