@@ -6,6 +6,7 @@ but one in twenty. A machine that does something else makes all of it slower.
 
 import asyncio
 import gc
+import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -18,6 +19,8 @@ from textual import events
 
 from glassllm.autograd import Tensor
 from glassllm.autograd.functions import concat, tanh
+from glassllm.debug.commands import run
+from glassllm.debug.opening import open_file
 from glassllm.debug.recorder import record
 from glassllm.debug.session import Session, drain
 from glassllm.debug.slices import finished
@@ -32,7 +35,7 @@ NODES = 100_000
 WIDTH = 256  # float32 of an array: 1 kB
 SCREEN = (160, 45)
 ROUNDS = 40
-OPENING, FRAME, ANSWER = 3.0, 0.050, 0.100  # seconds
+OPENING, SAVING, FRAME, ANSWER = 3.0, 8.0, 0.050, 0.100  # seconds
 MEMORY = 2  # times the arrays
 PATIENCE = 60.0
 
@@ -80,6 +83,14 @@ def leafy(nodes: int) -> Tensor:
         h = h + leaf(seed)
     for _ in range(nodes // 2):
         h = h * 1.0
+    return h.sum()
+
+
+def shrinking(nodes: int) -> Tensor:
+    """A chain whose arrays all differ: of others, equal ones are saved once."""
+    h, w = leaf(1), Tensor(np.full(WIDTH, 0.9999, np.float32), requires_grad=True)
+    for _ in range(nodes - 1):
+        h = h * w
     return h.sum()
 
 
@@ -195,7 +206,7 @@ def limited(what: str, times: list[float], limit: float, unit: str = "ms") -> Re
 
 
 def measure() -> list[Result]:
-    return [of_memory(), *asyncio.run(of_keys())]
+    return [of_memory(), *of_files(), *asyncio.run(of_keys())]
 
 
 def of_memory() -> Result:
@@ -213,6 +224,34 @@ def of_memory() -> Result:
     assert len(picture.graph.items) >= nodes
     what = f"{nodes // 1000}k nodes: MB in memory / in arrays of 1 kB"
     return Result(what, [held / 2**20], [arrays / 2**20], MEMORY, "")
+
+
+def of_files() -> list[Result]:
+    """Saving a recording of 100 MB, opening it, and the most that opening holds at a time."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.npz"
+        session = Session.of(recorded(shrinking, NODES))
+        saving, opening = seconds(lambda: run(session, f"save {path}")), seconds(lambda: open_file(path))
+        session = Session.of(recorded(shrinking, NODES // 4))
+        run(session, f"save! {path}")
+        tracemalloc.start()
+        open_file(path)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    arrays = sum(array.nbytes for array in session.tape.rows.arrays)
+    what = f"{NODES // 4000}k nodes: MB to open a saved recording / in its arrays of 1 kB"
+    return [
+        limited("save", [saving], SAVING),
+        limited("open what was saved", [opening], OPENING),
+        Result(what, [peak / 2**20], [arrays / 2**20], MEMORY, ""),
+    ]
+
+
+def seconds(work: Callable[[], object]) -> float:
+    gc.collect()
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
 
 
 async def of_keys() -> list[Result]:

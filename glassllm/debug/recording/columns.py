@@ -54,7 +54,7 @@ class Columns:
     attrs: Annotated[Array, Each("row", "text")]  # JSON
     origins: Annotated[Array, Each("row", "text")]  # JSON
     arrays: Annotated[Array, Each("row", "ref")]
-    results: Annotated[Array, Each("row", "ref")]  # what the op made, where that is another
+    results: Annotated[Array, Each("row", "ref")]  # what the op made: not so where a user wrote into it
     input_starts: Annotated[Array, Starts("row", "input")]
     saved_starts: Annotated[Array, Starts("row", "saved")]
     sources: Annotated[Array, Each("input", "row")]
@@ -85,6 +85,7 @@ class Columns:
 
     @classmethod
     def read(cls, read: Callable[[str], Array]) -> Self:
+        """Raises Fault where one does not fit the others."""
         made = cls(**{name: read(name) for name in COLUMNS})
         made.check()
         return cls(**{name: _signed(getattr(made, name)) for name in COLUMNS})
