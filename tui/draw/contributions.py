@@ -104,10 +104,23 @@ def state_words(focus: Focus) -> list[Span]:
 
 
 def share_of(part: Array, whole: Array) -> float:
-    """A contribution's share of the sum, ⟨part, sum⟩/‖sum‖²: all shares add up to 1, and one may be negative."""
-    a, b = part.astype(np.float64).ravel(), whole.astype(np.float64).ravel()
+    """A contribution's share of the sum, ⟨part, sum⟩/‖sum‖²: all shares add up to 1, and one may be negative.
+
+    NaN where either has a NaN or Inf.
+    """
+    if not (np.isfinite(part).all() and np.isfinite(whole).all()):
+        return np.nan
+    (a, by), (b, of) = _unscaled(part), _unscaled(whole)
     square = float(b @ b)
-    return float(a @ b) / square if square else 0.0
+    with np.errstate(over="ignore"):
+        return float(np.ldexp(float(a @ b) / square, by - of)) if square else 0.0
+
+
+def _unscaled(array: Array) -> tuple[Array, int]:
+    """The numbers in float64, the largest at most 1, and the exponent of 2 taken out: so no square overflows."""
+    flat = array.astype(np.float64).ravel()
+    exponent = int(np.frexp(np.abs(flat).max(initial=0))[1])
+    return np.ldexp(flat, -exponent), exponent
 
 
 def _draw_wide(draft: Draft, parts: list[Part], scale: Scale) -> None:

@@ -26,7 +26,9 @@ def counts_of(array: Array, masked: Array | None, scale: Scale, bins: int) -> Co
 
     What lies beyond counts in the outermost part.
     """
-    share = (sample(array, masked) - scale.low) / (scale.limit - scale.low)
+    low = scale.low / scale.limit
+    with np.errstate(over="ignore"):  # far beyond the scale
+        share = (sample(array, masked) / scale.limit - low) / (1 - low)
     index = np.clip(share * bins, 0, bins - 1).astype(np.intp)
     return tuple(np.bincount(index, minlength=bins).tolist())
 
@@ -92,7 +94,6 @@ def share_row(negative: int, zero: int, positive: int, palette: Palette, width: 
 
 
 def amount_row(share: float, width: int, palette: Palette, token: str = "bwd") -> Row:
-    """A thin bar: `share` of `width` in colour, the rest as a hairline."""
-    filled = min(width, max(0, round(share * width)))
-    filled = max(filled, 1) if share > 0 else filled
+    """A thin bar: `share` of `width` in colour, the rest as a hairline; of NaN nothing."""
+    filled = max(1, round(min(share, 1) * width)) if share > 0 else 0
     return segments([Span("━" * filled, token), Span("─" * (width - filled), "line")], palette)

@@ -37,7 +37,10 @@ def test_shares_fill_the_bar_and_none_is_lost(negative, zero, positive):
         assert (PALETTE.color(token) in shown) == (count > 0)
 
 
-@pytest.mark.parametrize(("share", "text"), [(0.0, "────"), (0.001, "━───"), (0.5, "━━──"), (2.0, "━━━━")])
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.0, "────"), (0.001, "━───"), (0.5, "━━──"), (2.0, "━━━━"), (np.inf, "━━━━"), (np.nan, "────")],
+)
 def test_an_amount(share, text):
     assert text_of(curves.amount_row(share, 4, PALETTE)) == text
 
