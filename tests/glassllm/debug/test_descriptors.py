@@ -5,7 +5,6 @@ import io
 import os
 import subprocess
 import sys
-import threading
 
 import pytest
 
@@ -71,17 +70,27 @@ def test_more_than_a_pipe_holds_is_taken_while_the_program_waits():
     assert output.count == 1_000_000 and output.lines[-1].text == "1000000"
 
 
-def test_descriptors_and_threads_are_as_they_were():
-    def standing():
-        return [(os.fstat(n).st_dev, os.fstat(n).st_ino) for n in (0, 1, 2)], len(os.listdir("/dev/fd"))
+STANDING = """
+import os, threading
+from glassllm.debug.descriptors import captured
+from glassllm.debug.output import Output
 
-    before = standing()
-    with captured(Output()):
-        assert standing()[0] != before[0]
-        os.close(1)  # a program may do anything
-    for thread in [t for t in threading.enumerate() if t.name == "output"]:
-        thread.join(10)
-    assert standing() == before
+def standing():
+    return [(os.fstat(n).st_dev, os.fstat(n).st_ino) for n in (0, 1, 2)], os.listdir("/dev/fd")
+
+before = standing()
+with captured(Output()):
+    assert standing()[0] != before[0]
+    os.close(1)  # a program may do anything
+for thread in [t for t in threading.enumerate() if t.name == "output"]:
+    thread.join()
+assert standing() == before, (before, standing())
+"""
+
+
+def test_descriptors_and_threads_are_as_they_were():
+    """In a process of its own, where nobody else opens and closes any."""
+    subprocess.run([sys.executable, "-c", STANDING], check=True, timeout=60)
 
 
 def test_what_a_child_prints_later_is_let_go():

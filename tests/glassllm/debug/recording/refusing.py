@@ -1,6 +1,5 @@
 """What refusing a recording says, and what it takes."""
 
-import time
 import tracemalloc
 from pathlib import Path
 
@@ -11,14 +10,10 @@ from glassllm.debug.recording.read import open_recording
 
 
 def refused(path: Path, words: str) -> tuple[CheckpointError, int]:
-    """How, and with how much memory at most; a refusal that is not quick fails."""
-    start = time.process_time()
-    with pytest.raises(CheckpointError, match=words) as refusal:
-        open_recording(path)
-    assert time.process_time() - start < 2
+    """How, and with how much memory at most."""
     tracemalloc.start()
     try:
-        with pytest.raises(CheckpointError, match=words):
+        with pytest.raises(CheckpointError, match=words) as refusal:
             open_recording(path)
         return refusal.value, tracemalloc.get_traced_memory()[1]
     finally:
