@@ -10,7 +10,7 @@ from glassllm.debug.slices import Slice, Sliced
 
 from .columns import NUMBER_KINDS
 from .encoding import Json
-from .indices import Extent
+from .indices import NO_INDEX, Extent, is_index
 from .manifest import Manifest
 
 LARGEST = 2**63 - 1  # what an integer beyond it counts as: no index either
@@ -59,7 +59,7 @@ class Extents:
             yield len(piece)
 
     def _note(self, wanted: int, part: Array) -> None:
-        if part.size and part.dtype.kind in "iub":
+        if part.size and is_index(part.dtype):
             lowest, highest, count = self._found[wanted].tolist()
             lowest, highest = min(lowest, int(part.min())), max(highest, min(int(part.max()), LARGEST))
             self._found[wanted] = min(lowest, LARGEST), highest, count + np.count_nonzero(part)
@@ -68,6 +68,6 @@ class Extents:
         """Of a wanted array. Raises IndexError for other numbers than integers and booleans."""
         ref = self._refs.number(value)
         dtype, place = self._refs.dtype(ref), np.searchsorted(self._wanted, self._array_of(value))
-        if dtype.kind not in "iub":
-            raise IndexError("an index must hold integers or booleans")
+        if not is_index(dtype):
+            raise IndexError(NO_INDEX)
         return Extent(self._refs.shape(ref), dtype.kind == "b", *self._found[place].tolist())

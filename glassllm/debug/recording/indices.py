@@ -4,9 +4,9 @@ An `Extent` says that of an array, however large; so a stranger's arrays of indi
 they are read, and the shape of an indexing is found without taking anything.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from glassllm.config import Shape
 
 INDEXED = ("embedding", "cross_entropy", "fused_cross_entropy", "getitem")
 """Ops with attributes that have to lie in range."""
+NO_INDEX = "an index must hold integers or booleans"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +28,6 @@ class Extent:
     lowest: int = 0
     highest: int = 0
     count: int = 0
-
-    @classmethod
-    def of(cls, shape: Shape, dtype: "np.dtype[Any]", pieces: Iterable[Array]) -> Self:
-        """Raises IndexError for other numbers than integers and booleans, whose pieces are not asked for."""
-        if dtype.kind not in "iub":
-            raise IndexError("an index must hold integers or booleans")
-        found = cls(shape, dtype.kind == "b")
-        for i, piece in enumerate(piece for piece in pieces if piece.size):
-            lowest, highest, count = int(piece.min()), int(piece.max()), int(np.count_nonzero(piece))
-            if i:
-                lowest, highest = min(found.lowest, lowest), max(found.highest, highest)
-            found = cls(shape, found.is_mask, lowest, highest, found.count + count)
-        return found
 
     @property
     def axes(self) -> int:
@@ -62,11 +50,19 @@ class Extent:
 
 
 def extent_of(values: Any) -> Extent:
-    """That of numbers at hand."""
+    """That of numbers at hand. Raises IndexError for other numbers than integers and booleans."""
     if isinstance(values, Extent):
         return values
     array = numbers_of(values)
-    return Extent.of(array.shape, array.dtype, [array])
+    if not is_index(array.dtype):
+        raise IndexError(NO_INDEX)
+    found = (int(array.min()), int(array.max()), int(np.count_nonzero(array))) if array.size else ()
+    return Extent(array.shape, array.dtype.kind == "b", *found)
+
+
+def is_index(dtype: "np.dtype[Any]") -> bool:
+    """Whether numbers of this dtype can choose."""
+    return dtype.kind in "iub"
 
 
 def numbers_of(values: Any) -> Array:
@@ -77,7 +73,7 @@ def numbers_of(values: Any) -> Array:
     if not isinstance(values, np.ndarray) and not all(
         isinstance(x, (int, np.integer, np.bool_)) for x in _flat(values)
     ):
-        raise TypeError("an index must hold integers or booleans")
+        raise TypeError(NO_INDEX)
     return integers(values)
 
 

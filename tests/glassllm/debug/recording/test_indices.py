@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassllm.autograd.ops import OPS
-from glassllm.debug.recording.indices import Extent, check_values, extent_of, indexed_shape
+from glassllm.debug.recording.indices import Extent, check_values, indexed_shape
 
 sizes = st.integers(0, 4)
 places = st.integers(-4, 4)
@@ -47,15 +47,6 @@ def test_the_shape_is_the_one_numpy_makes(indexing):
         assert indexed_shape(shape, chosen) == wanted
     except IndexError:
         assert not math.prod(wanted), "only where nothing is taken it is stricter than NumPy"
-
-
-@given(st.lists(st.lists(st.integers(-(2**40), 2**40), max_size=5), max_size=5))
-def test_an_extent_is_the_same_in_pieces_and_at_once(pieces):
-    whole = np.array([x for piece in pieces for x in piece], np.int64)
-    in_pieces = Extent.of(whole.shape, whole.dtype, [np.array(piece, np.int64) for piece in pieces])
-    assert in_pieces == extent_of(whole)
-    if whole.size:
-        assert (in_pieces.lowest, in_pieces.highest) == (whole.min(), whole.max())
 
 
 def test_what_is_indexed_may_be_of_any_size():
