@@ -13,7 +13,8 @@ from .by_number import ByNumber
 from .snapshot import Kind, Origin, Row
 
 KINDS: tuple[Kind, ...] = ("node", "leaf", "note")
-TRACKED, PARAMETER = 4, 8  # added to the number of the kind
+KIND = 3  # the bits of flags that hold the number of the kind
+TRACKED, PARAMETER = 4, 8  # the bits above it
 HELD = 4096  # rows held ready after they were looked at
 
 
@@ -54,7 +55,7 @@ class Rows(ByNumber[Row]):
         flags = self._flags[i]
         return Row(
             i,
-            KINDS[flags & 3],
+            KINDS[flags & KIND],
             self.names[i],
             self.scopes[i],
             self.arrays[i],
@@ -73,7 +74,7 @@ class Rows(ByNumber[Row]):
     # Columns
 
     def kind(self, i: int) -> Kind:
-        return KINDS[self._flags[i] & 3]
+        return KINDS[self._flags[i] & KIND]
 
     def masked(self, i: int) -> Array | None:
         return self._masked.get(i)

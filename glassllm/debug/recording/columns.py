@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple, Self, get_type_hints
 import numpy as np
 
 from glassllm.autograd.ops import Array
-from glassllm.debug.rows import KINDS, PARAMETER, TRACKED
+from glassllm.debug.rows import KIND, KINDS, PARAMETER, TRACKED
 
 from .encoding import Fault
 from .texts import Texts
@@ -19,7 +19,7 @@ from .texts import Texts
 PLACE, CUSTOM = 16, 32  # flags beside those of rows: a leaf that may take a gradient, an op without a rule here
 FLAGS = 64
 NODE, LEAF, NOTE = range(len(KINDS))
-assert len(KINDS) <= TRACKED < PARAMETER < PLACE, "flags have a bit each, above the kind"
+assert len(KINDS) <= KIND + 1 == TRACKED < PARAMETER < PLACE, "flags have a bit each, above the kind"
 
 COLUMN_BYTES = 9 << 20  # of all columns: what refusing may take, but for a moment's needs
 MOST = {"row": 1 << 18, "input": 1 << 19, "text": 1 << 18, "word": 1 << 18}  # what is looked at one by one
@@ -114,7 +114,7 @@ class Columns:
 
     @property
     def kinds(self) -> Array:
-        return self.flags & 3
+        return self.flags & KIND
 
     def has(self, flag: int) -> Array:
         """Which rows have a flag."""

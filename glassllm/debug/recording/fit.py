@@ -31,6 +31,7 @@ from .visits import checking_visits, sent_slots
 
 LOGITS = "logits"
 MOST_KINDS = 40_000  # of rows that differ in op, attributes or shapes
+GRADIENT_KINDS = np.array([KIND_OF[gradient_dtype(dtype)] for dtype in DTYPES])  # of arrays of each dtype
 NUMPY_FAULTS = (ValueError, TypeError, IndexError, KeyError, OverflowError, MemoryError)
 
 
@@ -170,9 +171,6 @@ def _check_gradients(manifest: Manifest, gradients: Array, arrays: Array) -> Non
         found = f"{refs.dtype(gradients[i])} of shape {refs.shape(gradients[i])}"
         needed = f"{DTYPES[wanted[i]]} of {refs.shape(arrays[i])}"
         raise Fault(f"{found} for a gradient, {needed} is needed")
-
-
-GRADIENT_KINDS = np.array([KIND_OF[gradient_dtype(dtype)] for dtype in DTYPES])
 
 
 def _check_sent(manifest: Manifest) -> None:

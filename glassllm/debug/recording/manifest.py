@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from glassllm.autograd.ops import OPS, Op
-from glassllm.debug.rows import TRACKED
+from glassllm.debug.rows import KIND, TRACKED
 from glassllm.debug.snapshot import Position
 from glassllm.files import brief
 
@@ -65,7 +65,7 @@ class Manifest:
     def takes_gradient(self, row: int) -> bool:
         """Whether a gradient may come to a row: a tracked node, or a leaf that is a place of the graph."""
         flags = int(self.columns.flags[row])
-        return bool(flags & (TRACKED if flags & 3 == NODE else PLACE))
+        return bool(flags & (TRACKED if flags & KIND == NODE else PLACE))
 
 
 def read_manifest(text: str, columns: Columns) -> Manifest:

@@ -16,7 +16,7 @@ from glassllm.autograd.graph import Node, Place
 from glassllm.autograd.ops import OPS, Array, Op
 from glassllm.autograd.tensor import Tensor
 from glassllm.debug.masks import masked_by
-from glassllm.debug.rows import KINDS, PARAMETER, TRACKED
+from glassllm.debug.rows import KIND, KINDS, PARAMETER, TRACKED
 from glassllm.debug.session import Session
 from glassllm.debug.slices import LOOK, Slice, Sliced
 from glassllm.debug.snapshot import CommandError, Event, Line, Row, RunFacts
@@ -116,20 +116,21 @@ class _Builder:
     def _add(self, i: int, event: int) -> None:
         columns, tape = self.columns, self.tape
         flags, name = int(columns.flags[i]), self.text(int(columns.names[i]))
+        kind = flags & KIND
         inputs = columns.sources[self.manifest.inputs(i)].tolist()
         row = Row(
             id=i,
-            kind=KINDS[flags & 3],
+            kind=KINDS[kind],
             name=name,
             scope=self.text(int(columns.scopes[i])),
             array=self.seen(int(columns.arrays[i])),
-            number=tape.node_count + 1 if flags & 3 == NODE else 0,
+            number=tape.node_count + 1 if kind == NODE else 0,
             event=event,
             inputs=tuple(inputs),
             tracked=bool(flags & TRACKED),
             parameter=bool(flags & PARAMETER),
             made_at=self.origins(int(columns.origins[i])),
-            **(self._computed(i, flags, name, inputs) if flags & 3 == NODE else {}),
+            **(self._computed(i, flags, name, inputs) if kind == NODE else {}),
         )
         tape.add(row, self._place(row, flags))
 

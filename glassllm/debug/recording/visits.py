@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from glassllm.autograd.ops import Array
+from glassllm.debug.rows import KIND
 from glassllm.debug.slices import LOOK, Slice, Sliced
 
 from .columns import CUSTOM, LEAF, NODE, Columns
@@ -100,7 +101,7 @@ def _checking_sent(
     for visit, row in enumerate(order[: traversal.visits] if columns.has(CUSTOM).any() else ()):
         if pace.is_full():
             yield visit, traversal.visits
-        if not reached[row] or flags[row] & 3 != NODE:
+        if not reached[row] or flags[row] & KIND != NODE:
             continue
         if not flags[row] & CUSTOM:
             targets: Iterable[int] = sends.of(row)
