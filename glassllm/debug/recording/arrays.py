@@ -96,14 +96,30 @@ def memory_order(array: Array) -> tuple[int, ...]:
 # Reading
 
 
+def shape_of(text: str) -> Shape:
+    shape = _integers(text)
+    if len(shape) > MOST_AXES or math.prod(max(n, 1) for n in shape) > LARGEST_SIZE:
+        raise Fault("a shape is absurdly large")
+    return shape
+
+
+def _integers(text: str) -> tuple[int, ...]:
+    """`[2,3]`"""
+    is_list = len(text) < LONGEST_LIST and text[:1] + text[-1:] == "[]"
+    inner = text[1:-1].split(",") if is_list and len(text) > 2 else []
+    if not is_list or not all(n.isascii() and n.isdecimal() and len(n) < 20 for n in inner):
+        raise Fault(f"must be a list of sizes, got {brief(text)}")
+    return tuple(map(int, inner))
+
+
 class Refs:
     """The refs of a recording. Raises Fault where one does not fit its array."""
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
-        self._texts = columns.texts
+        self._texts = texts = columns.texts
         self.kinds = columns.array_kinds[columns.ref_arrays]
-        self.shape_at = lru_cache(HELD)(self._shape_at)  # by text
+        self.shape_at = lru_cache(HELD)(lambda text: shape_of(texts.at(text)))
         self._check()
 
     def __len__(self) -> int:
@@ -161,21 +177,6 @@ class Refs:
             found[among] = np.cumsum(sizes[among]) - sizes[among]
         return found
 
-    def _shape_at(self, text: int) -> Shape:
-        shape = self._integers(text)
-        if len(shape) > MOST_AXES or math.prod(max(n, 1) for n in shape) > LARGEST_SIZE:
-            raise Fault("a shape is absurdly large")
-        return shape
-
-    def _integers(self, text: int) -> tuple[int, ...]:
-        """`[2,3]`"""
-        said = self._texts[text]
-        is_list = len(said) < LONGEST_LIST and said[:1] + said[-1:] == "[]"
-        inner = said[1:-1].split(",") if is_list and len(said) > 2 else []
-        if not is_list or not all(n.isascii() and n.isdecimal() and len(n) < 20 for n in inner):
-            raise Fault(f"must be a list of sizes, got {brief(said)}")
-        return tuple(map(int, inner))
-
     def _check(self) -> None:
         """Every shape has as many elements as its array, and axes are an order of its own."""
         columns = self._columns
@@ -198,8 +199,8 @@ class Refs:
 
     def axes(self, ref: int) -> tuple[int, ...]:
         """From slowest to fastest in memory; none: as they stand."""
-        text = int(self._columns.ref_axes[ref])
-        return self._integers(text) if self._texts[text] else ()
+        text = self._texts.at(self._columns.ref_axes[ref])
+        return _integers(text) if text else ()
 
 
 def _pairs(columns: Columns, refs: Array) -> Array:

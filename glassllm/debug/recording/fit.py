@@ -30,6 +30,7 @@ from .values import parse
 from .visits import checking_visits, sent_slots
 
 LOGITS = "logits"
+SENDERS_AT_ONCE = 1 << 14
 MOST_KINDS = 40_000  # of rows that differ in op, attributes or shapes
 GRADIENT_KINDS = np.array([KIND_OF[gradient_dtype(dtype)] for dtype in DTYPES])  # of arrays of each dtype
 NUMPY_FAULTS = (ValueError, TypeError, IndexError, KeyError, OverflowError, MemoryError)
@@ -183,10 +184,17 @@ def _check_sent(manifest: Manifest) -> None:
     claimed = sum(traversal.sent for traversal in manifest.traversals)
     if (claimed, slots[-1]) != (len(senders), len(columns.sent)):
         raise Fault(f"{len(senders)} senders of {len(columns.sent)} arrays, not {claimed} of {slots[-1]}")
-    inputs = np.arange(len(columns.sent)) + np.repeat(
-        columns.input_starts[senders].astype(np.int64) - slots[:-1], np.diff(slots)
-    )
-    inputs, sent = inputs[columns.sent > 0], columns.sent[columns.sent > 0] - 1
+    for first in range(0, len(senders), SENDERS_AT_ONCE):
+        _check_some_sent(manifest, slots, first, min(first + SENDERS_AT_ONCE, len(senders)))
+
+
+def _check_some_sent(manifest: Manifest, slots: Array, first: int, last: int) -> None:
+    """What these senders sent are gradients of what they took, where a gradient goes."""
+    columns, of_each = manifest.columns, slots[first : last + 1]
+    inputs = np.repeat(columns.input_starts[columns.senders[first:last]] - of_each[:-1], np.diff(of_each))
+    inputs += np.arange(of_each[0], of_each[-1])
+    sent = columns.sent[of_each[0] : of_each[-1]].astype(np.int64)
+    inputs, sent = inputs[sent > 0], sent[sent > 0] - 1
     if not columns.carried[inputs].all():
         raise Fault("something was sent to an input that takes no gradient")
     if len(sent) and sent.max() >= len(manifest.refs):

@@ -4,7 +4,6 @@ import json
 from array import array
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -39,7 +38,7 @@ class Table:
         self._texts = Numbered()
         self.pools = Pools(self._texts)
         self._columns: dict[str, array[int]] = defaultdict(lambda: array("q"))
-        self._origins = cache(self._lines)
+        self._origins: dict[tuple[Origin, ...], int] = {}
         self._fitting: dict[tuple[Any, ...], bool] = {}  # of each kind of row, whether an op of ours made it
 
     def filling(self) -> Sliced[None]:
@@ -109,7 +108,7 @@ class Table:
             names=self._texts.number(name),
             scopes=self._text(row.scope),
             attrs=self._texts.number(attrs),
-            origins=self._origins(row.made_at),
+            origins=self._lines(row.made_at),
             arrays=ref,
             results=result,
             input_starts=len(self._columns["sources"]),
@@ -117,8 +116,10 @@ class Table:
         )
 
     def _lines(self, made_at: tuple[Origin, ...]) -> int:
-        origins = [[line_of(file), number, line_of(function)] for file, number, function in made_at]
-        return self._texts.number(json.dumps(origins) if origins else "")
+        if made_at not in self._origins:
+            lines = [[line_of(file), number, line_of(function)] for file, number, function in made_at]
+            self._origins[made_at] = self._texts.number(json.dumps(lines) if lines else "")
+        return self._origins[made_at]
 
     def _add_inputs(self, row: Row, place: Any) -> None:
         """The rows a node took, and what the graph tells: their arrays at the time, and where gradients go."""

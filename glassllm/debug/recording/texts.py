@@ -31,7 +31,8 @@ class Texts(ByNumber[str]):
         return len(self._starts) - 1
 
     def at(self, i: int) -> str:
-        letters = self._joined[self._starts[i] : self._starts[i + 1]].astype(np.uint8, copy=False)
+        start, end = self._starts[int(i)], self._starts[int(i) + 1]  # note: NumPy's own integers may be full
+        letters = self._joined[start:end].astype(np.uint8, copy=False)
         try:
             return str(letters.tobytes(), "utf-8", BROKEN)
         except UnicodeDecodeError as error:

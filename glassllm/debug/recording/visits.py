@@ -4,7 +4,7 @@ So a recording whose traversals or position cannot be is refused before its numb
 """
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -92,11 +92,12 @@ def _checking_sent(
 ) -> Sliced[None]:
     """What custom ops sent is there for each of their visits that a gradient reached, in their order, and for
     no other; it is that of senders `at` to `last`."""
-    columns, reached = manifest.columns, bytearray(len(manifest.columns))
+    columns, pace = manifest.columns, Slice(LOOK)
     if traversal.visits > len(order):
         raise Fault(f"{traversal.visits} visits, there are {len(order)}")
-    flags, senders = columns.flags.data, columns.senders
-    slots, pace = sent_slots(columns), Slice(LOOK)
+    flags, starts, sources = columns.flags.data, columns.input_starts.data, columns.sources.data
+    senders, slots, sent = columns.senders.data, sent_slots(columns).data, columns.sent.data
+    reached = bytearray(len(columns))
     reached[traversal.root] = True
     for visit, row in enumerate(order[: traversal.visits] if columns.has(CUSTOM).any() else ()):
         if pace.is_full():
@@ -104,23 +105,25 @@ def _checking_sent(
         if not reached[row] or flags[row] & KIND != NODE:
             continue
         if not flags[row] & CUSTOM:
-            targets: Iterable[int] = sends.of(row)
+            for target in sends.of(row):
+                reached[target] = True
         elif at < last and senders[at] == row:
-            sent = columns.sent[slots[at] : slots[at + 1]]
-            targets = columns.sources[manifest.inputs(row)][sent > 0]
+            first = starts[row] - slots[at]
+            for slot in range(slots[at], slots[at + 1]):
+                if sent[slot]:
+                    reached[sources[first + slot]] = True
             at += 1
         else:
             raise Fault(f"{manifest.name(row)} has no rule, and row {row} sent nothing in its visit")
-        for target in targets:
-            reached[target] = True
     if at < last:
         raise Fault(f"row {senders[at]} sends nothing in its visits")
 
 
 def sent_slots(columns: Columns) -> Array:
     """Where in `sent` each sender's inputs start, and the end."""
-    counts = np.diff(columns.input_starts)[columns.senders]
-    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    slots = np.zeros(len(columns.senders) + 1, np.int64)
+    np.cumsum(np.diff(columns.input_starts)[columns.senders], out=slots[1:])
+    return slots
 
 
 def _check_position(manifest: Manifest, orders: Mapping[int, Sequence[int]], sends: Sends) -> None:

@@ -161,8 +161,25 @@ def put_columns_together(path, columns=None, **manifest):
     put_together(path, SAID | plain | {"columns": chain(**(columns or {}))} | manifest)
 
 
-def traversal(root, count):
-    return {"root": root, "seed": 0, "fresh": False, "visits": count, "sent": 0}
+def traversal(root, count, sent=0):
+    return {"root": root, "seed": 0, "fresh": False, "visits": count, "sent": sent}
+
+
+def of_custom_ops():
+    """Each takes the one before it, and all but the first of them have sent."""
+    nodes, row = np.arange(ROWS) > 0, np.arange(ROWS)
+    return {
+        "flags": np.where(nodes, 4 | 32, 1 | 16),
+        "names": np.where(nodes, 3, 0),
+        "input_starts": np.concatenate([[0], np.cumsum(nodes)]),
+        "sources": row[:-1],
+        "taken": row[:-1],
+        "carried": np.ones(last, int),
+        "senders": row[:1:-1],
+        "sent": np.ones(last - 1, int),
+        "word_bytes": [],
+        "word_starts": [0],
+    }
 
 
 last = ROWS - 1
@@ -179,6 +196,10 @@ MANY = {
     "a traversal of too much": (
         "traversal 1: 180000 visits, there are 179999",
         {"traversals": [traversal(last - 1, ROWS)]},
+    ),
+    "what custom ops sent": (
+        "traversal 1: x0 has no rule, and row 1 sent nothing in its visit",
+        {"columns": of_custom_ops(), "traversals": [traversal(last, ROWS, last - 1)]},
     ),
     "an input": (
         "row 179999: an input must be an earlier row",
