@@ -74,8 +74,9 @@ def apply(session: Session) -> None:
     for traversal in finished:
         _apply(session, traversal)
     session.applied += len(finished)
-    leaves, times = len(session.tape.leaves), counted(len(finished), "traversal")
-    session.say(("apply", "bright"), (f"  {leaves} leaves got the gradients of {times}", "text"))
+    n, times = len(session.tape.leaves), counted(len(finished), "traversal")
+    leaves = "1 leaf" if n == 1 else f"{n} leaves"
+    session.say(("apply", "bright"), (f"  {leaves} got the gradients of {times}", "text"))
 
 
 def _apply(session: Session, traversal: Traversal) -> None:

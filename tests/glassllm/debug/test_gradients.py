@@ -170,6 +170,17 @@ def test_apply_gives_each_traversal_once(session, model):
     assert np.array_equal(model.E.grad, once + once)
 
 
+@pytest.mark.parametrize(("inputs", "said"), [(1, "  1 leaf got"), (2, "  2 leaves got")])
+def test_apply_counts_the_leaves(inputs, said):
+    with record() as tape:
+        total = sum(Tensor(np.ones(2), requires_grad=True) * 2.0 for _ in range(inputs))
+        total.sum()
+    session = Session.of(tape)
+    run(session, "2 continue")
+    text = "".join(word for word, _ in run(session, "apply").said)
+    assert text.endswith(f"{said} the gradients of 1 traversal")
+
+
 def test_apply_clears_first_after_zero_grad(session, model):
     model.E.grad = np.ones_like(model.E.data)
     run(session, "zero-grad")
