@@ -93,7 +93,7 @@ def moments(trace: Tracer, candidates: Candidates | None, token: int | None) -> 
 def sections(records: Sequence[StepRecord]) -> tuple[tuple[int, int], ...]:
     """First and last event, from 1, of the embedding, of each block and of what follows them."""
     layers = [record.layer for record in records]
-    count = len(layers) + 2
+    count = len(layers) + 2  # probs and sample end it
     starts = [1, *(i + 1 for i in range(1, len(layers)) if layers[i] != layers[i - 1])]
     ends = [start - 1 for start in starts[1:]]
     return tuple(zip(starts, [*ends, count], strict=True))

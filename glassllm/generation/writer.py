@@ -22,7 +22,7 @@ from .candidates import Candidates
 from .continuations import Continuations, Node
 from .insight import Insight, Notes
 from .playback import Moment, moments, sections, total
-from .written import GOAL, Written
+from .written import Written, goal_from
 
 WINDOW = 50  # tokens over which the pace is taken
 SHOWN_EVERY = 0.1  # seconds from one view to the next while a text is written on
@@ -156,7 +156,7 @@ class Writer:
     def writing(self) -> Iterator[tuple[int, int, str, Written] | None]:
         """Write to the goal or to the end of the text, a token a slice; yields news now and then."""
         self.leave_events()
-        goal, shown_at = GOAL * (self.tree.node.depth // GOAL + 1), -math.inf
+        goal, shown_at = goal_from(self.tree.node.depth), -math.inf
         while (depth := self.tree.node.depth) < goal and self._go_on().token != EOS:
             if self._clock() - shown_at >= SHOWN_EVERY:
                 yield depth + 1, goal, "", self.view()

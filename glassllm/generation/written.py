@@ -12,7 +12,12 @@ from .continuations import Node
 from .insight import Lens
 from .playback import Moment
 
-GOAL = 40  # new tokens that a text is written on to
+GOAL = 40  # new tokens that a text is written on to, and once these are there, so many more
+
+
+def goal_from(depth: int) -> int:
+    """How many new tokens a text of so many is written on to: always some that are not there yet."""
+    return GOAL * (depth // GOAL + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +77,7 @@ class Written:
     @property
     def goal(self) -> int:
         """New tokens that the text is written on to."""
-        return GOAL * (self.depth // GOAL + 1)
+        return goal_from(self.depth)
 
     @property
     def surprisal(self) -> float | None:

@@ -70,7 +70,7 @@ class Training:
             raise CheckpointError(wanted, "the model has no tokenizer to read it with", "open one that has")
         corpus = yield from reading_corpus(wanted, tokenizer, self.settings.seq_len)
         self._refuse_midway()
-        self._leave()
+        self.leave()
         self._take(corpus, wanted)
 
     def _take(self, corpus: Corpus, path: Path) -> None:
@@ -82,18 +82,13 @@ class Training:
         self._refuse_midway()
         settings = replace(self.settings, **changes)
         settings.check_model(self.model.config)
-        self._leave()
+        self.leave()
         self.settings = settings
         self.fresh = self.fresh if fresh is None else fresh
 
     def _refuse_midway(self) -> None:
         if self.trainer is not None and self.trainer.step > 0 and not self.trainer.is_done:
             raise ValueError("a run is under way; stop it first, then the settings are free again")
-
-    def _leave(self) -> None:
-        if self.course is not None:
-            self.course = None
-            self._look_for_files()
 
     def resuming(self, path: Path | None = None) -> Generator[Progress, None, None]:
         """Go on with a saved run, in its own file; None: the newest unfinished one of this name.
@@ -173,7 +168,7 @@ class Training:
 
     def _begin(self) -> None:
         assert self._corpus is not None
-        self._leave()
+        self.leave()
         model = GlassLM(self.model.config, self.settings.seed) if self.fresh else self.model
         if self.fresh:
             model.tokenizer, model.sample = self.model.tokenizer, self.model.sample
@@ -197,8 +192,10 @@ class Training:
 
     def leave(self) -> None:
         """Leave the run as its files are; the next one begins at its start, and settings may be changed."""
-        self.hold()
-        self._leave()
+        if self.course is not None:
+            self.hold()
+            self.course = None
+            self._look_for_files()
 
     def saving(self, path: Path | None = None) -> Iterator[Progress | None]:
         """Write the model, and the run so that it can be gone on with. CheckpointError where that fails.
