@@ -38,7 +38,10 @@ def test_what_children_print_stands_in_the_log_and_not_on_the_screen(program):
 
 
 def test_the_screen_follows_its_size_while_a_program_runs_and_quitting_does_not_wait_for_it(program):
-    path = program("(x * x).sum()\nos.write(1, b'quiet')\nsubprocess.run(['sleep', '5'])\n")
+    path = program(
+        "(x * x).sum()\nos.write(1, b'quiet')\n"
+        "nothing, held = os.pipe()\nsubprocess.run(['cat'], stdin=nothing)\n"  # ends with the program
+    )
     with terminal(path, "--no-config", TERM="xterm-256color") as at:
         before = termios.tcgetattr(at.descriptor)
         at.await_written(b"esc stops")
