@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from .descriptors import restored
 from .headless import options as headless
 from .leaving import abandon, go_on
-from .usage import INTERRUPTED, PROGRAM, Parser, refuse
+from .usage import INTERRUPTED, PROGRAM, Parser, refuse, result
 
 if TYPE_CHECKING:
     from .app import GlassApp
@@ -57,7 +57,8 @@ class Version(argparse.Action):
     """--version, looked up only when it is asked for."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
-        print(f"{PROGRAM} {version()}")
+        with result():
+            print(f"{PROGRAM} {version()}")
         raise SystemExit(0)
 
 
@@ -142,10 +143,20 @@ def settle_threads() -> None:
 
 def settle_output(encoding: str | None = None) -> None:
     """Let output in any encoding: what it lacks is written in ASCII instead of failing."""
+    reopen_closed()
     codecs.register_error("glass", in_ascii)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding=encoding, errors="glass")
+
+
+def reopen_closed() -> None:
+    """Put something behind the standard descriptors that the shell closed, or a file of ours would become one."""
+    for name, flags in (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, flags)  # the lowest that is free: the one that was closed
+            if name != "stdin":
+                setattr(sys, name, os.fdopen(descriptor, "w", closefd=False))
 
 
 def in_ascii(error: UnicodeError) -> tuple[str | bytes, int]:
@@ -253,7 +264,8 @@ def report(path: Path, options: argparse.Namespace) -> int:
         session = open_session(path, options.text, options.ids, options.arguments, options.root)
     except REFUSALS as error:
         refuse(str(error))
-    (as_json if options.json else as_tables)(session)
+    with result():
+        (as_json if options.json else as_tables)(session)
     return session.facts.exit_code
 
 

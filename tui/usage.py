@@ -5,9 +5,12 @@ Nothing here imports numpy or textual.
 
 import argparse
 import difflib
+import os
 import re
 import sys
-from typing import NoReturn
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
 PROGRAM = "glassllm-tui"
 FAILED = 1
@@ -26,8 +29,25 @@ def refuse(message: str) -> NoReturn:
     raise SystemExit(USAGE_FAULT)
 
 
+@contextmanager
+def result() -> Iterator[None]:
+    """What is written to stdout inside goes out. Leaves, saying why, where that cannot be."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # where Python flushes what is left
+        refuse(f"stdout: cannot be written: {error.strerror}; choose another place")
+
+
 class Parser(argparse.ArgumentParser):
     """argparse, with faults in one line."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        with result():
+            (file or sys.stderr).write(message)
 
     def error(self, message: str) -> NoReturn:
         refuse(f"{message.removeprefix('argument ')}; see {self.prog} --help")

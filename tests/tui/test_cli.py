@@ -264,6 +264,31 @@ def test_a_reader_that_left_is_no_fault():
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+ANSWERS = [["model.npz"], ["model.npz", "--json"], ["--help"], ["--version"], ["train", "--help"]]
+
+
+@pytest.mark.parametrize("words", ANSWERS)
+def test_an_answer_that_cannot_be_written_is_one_line(words):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no file to which nothing can be written")
+    with open("/dev/full", "wb") as full:
+        done = run(*words, stdout=full)
+    assert done.returncode == 2
+    assert done.stderr.decode() == (
+        "glassllm-tui: stdout: cannot be written: No space left on device; choose another place\n"
+    )
+
+
+@pytest.mark.parametrize("words", ANSWERS)
+def test_descriptors_that_are_closed_are_no_traceback(words):
+    done = run(*words, preexec_fn=lambda: os.close(1))
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith("glassllm-tui: stdout: cannot be written: ")
+    assert len(done.stderr.splitlines()) == 1
+    done = run(*words, preexec_fn=lambda: (os.close(0), os.close(2)))
+    assert done.returncode == 0 and done.stdout
+
+
 def test_an_encoding_without_our_signs_gets_others():
     env = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     done = run("model.npz", "--text", "abc ü", env=env)

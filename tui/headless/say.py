@@ -10,21 +10,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from tui.draw.text import clean
-from tui.usage import PROGRAM, refuse
+from tui.usage import PROGRAM, result
 
 SHOWN = 5
 
 
 def tell(text: str) -> None:
     """Write a part of the result as it is. Leaves, saying why, where that cannot be."""
-    try:
+    with result():
         sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # where Python flushes what is left
-        refuse(f"stdout: cannot be written: {error.strerror}; choose another place")
 
 
 def say(text: str) -> None:
