@@ -12,7 +12,8 @@ from glassllm.debug.opening import open_file
 from glassllm.debug.recording.columns import COLUMNS
 from glassllm.debug.recording.read import open_recording
 from glassllm.debug.snapshot import CommandError
-from tests.glassllm.debug.recording.bad import BAD, SAID, alone
+from tests.glassllm.debug.recording.bad import BAD, SAID
+from tests.glassllm.debug.recording.edits import alone
 from tests.glassllm.debug.recording.refusing import refused
 from tests.glassllm.debug.recording.small import added, copied, members_of, put_together, row
 

@@ -9,7 +9,8 @@ from glassllm.debug.recording import visits
 from glassllm.debug.recording.columns import COLUMNS, NUMBER_KINDS
 from glassllm.debug.recording.read import open_recording
 from glassllm.debug.recording.texts import packed
-from tests.glassllm.debug.recording.bad import BAD, SAID, both, changed, column
+from tests.glassllm.debug.recording.bad import BAD, SAID
+from tests.glassllm.debug.recording.edits import both, changed, column
 from tests.glassllm.debug.recording.refusing import refused
 from tests.glassllm.debug.recording.small import added, copied, put_together, row
 
