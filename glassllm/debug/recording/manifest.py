@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from glassllm.autograd.ops import OPS, Op
-from glassllm.debug.rows import KIND, TRACKED
 from glassllm.debug.snapshot import Position
 from glassllm.files import brief
 
 from .arrays import Refs
-from .columns import CUSTOM, NODE, PLACE, Columns
+from .columns import CUSTOM, Columns
 from .encoding import Fault, Json, number
 from .values import LARGEST, each, fields, flag, line, list_of, parse, whole
 
@@ -61,11 +60,6 @@ class Manifest:
     def inputs(self, row: int) -> slice:
         """A row's inputs, among those of all rows."""
         return slice(*self.columns.input_starts[row : row + 2].tolist())
-
-    def takes_gradient(self, row: int) -> bool:
-        """Whether a gradient may come to a row: a tracked node, or a leaf that is a place of the graph."""
-        flags = int(self.columns.flags[row])
-        return bool(flags & (TRACKED if flags & KIND == NODE else PLACE))
 
 
 def read_manifest(text: str, columns: Columns) -> Manifest:
