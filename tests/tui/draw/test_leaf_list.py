@@ -75,13 +75,20 @@ def test_the_norm_of_huge_gradients_does_not_overflow(monkeypatch, session):
     assert norm(snapshot, [0, 1]) == pytest.approx(5e300)
 
 
-def test_gradients_that_are_not_finite_leave_the_bars_of_others_as_they_are(monkeypatch, session):
+@pytest.mark.parametrize("height", [5, 9])
+def test_gradients_that_are_not_finite_leave_the_bars_of_others_as_they_are(monkeypatch, session, height):
     snapshot = run(session, "3 continue")
-    monkeypatch.setattr(
-        type(snapshot.tape), "gradient_norm", lambda tape, leaf, at: {0: inf, 1: nan, 2: 1.0}.get(leaf % 4, 0.01)
-    )
-    for height in range(2, 12):
-        leaf_rows(snapshot, height, 34, PALETTE)
+    rows = snapshot.tape.rows
+    embedding, gain = [leaf for leaf in snapshot.tape.leaves if rows[leaf].name in ("E", "norm_f.gamma")]
+
+    def bars(of_embedding, of_gain):
+        sizes = {embedding: of_embedding, gain: of_gain}
+        monkeypatch.setattr(type(snapshot.tape), "gradient_norm", lambda tape, i, at: sizes.get(i, 1 / i))
+        return [text(row)[-BAR - 1 :] for row in leaf_rows(snapshot, height, 34, PALETTE)[1:]]
+
+    broken, others = bars(inf, nan), bars(0.0, 0.0)
+    assert broken[2:] == others[2:]
+    assert broken[0].count("━") == BAR
 
 
 @pytest.mark.parametrize(
