@@ -17,7 +17,7 @@ from glassllm.debug.recorder import record
 from glassllm.debug.recording.columns import COLUMNS, CUSTOM, KINDS, NUMBER_KINDS, PLACE, Columns
 from glassllm.debug.recording.texts import Numbered, packed
 from glassllm.debug.recording.write import RECORDING, described
-from glassllm.debug.rows import PARAMETER, TRACKED
+from glassllm.debug.rows import KIND, PARAMETER, TRACKED
 from glassllm.debug.session import Session
 from glassllm.trace import mark
 
@@ -88,7 +88,7 @@ def spelled_out(members: dict) -> dict:
 def row_of(columns: Columns, texts: list[str], i: int) -> dict:
     flags = int(columns.flags[i])
     return {
-        "kind": KINDS[flags & 3],
+        "kind": KINDS[flags & KIND],
         "flags": [name for name, bit in FLAGS.items() if flags & bit],
         "name": texts[columns.names[i]],
         "scope": texts[columns.scopes[i]],
