@@ -1,6 +1,8 @@
 """How we write an .npz: whole or not at all, piece by piece, and the same arrays as the same bytes."""
 
+import itertools
 import zipfile
+import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +14,8 @@ from glassllm.files import StrPath, replacing
 
 LONGEST_EXTRA = 12  # bytes that the directory says of a member far into a large file
 PIECE_BYTES = 512 << 10  # that are written at once: compressing them takes a moment
+SAMPLE_BYTES = 64 << 10  # that show how small numbers get
+WORTH = 0.75  # of their size to which numbers have to shrink: both ways cost several times what plain bytes do
 
 Writable = Array | list[Array]
 """What becomes one member: an array, or flat ones of one dtype that are written one behind the other."""
@@ -34,12 +38,14 @@ def writing_npz(path: StrPath, arrays: Mapping[str, Writable]) -> Iterator[tuple
     try:
         with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
             for name, array in arrays.items():
+                pieces = _pieces_of(_parts(array))
+                first = next(pieces)
                 info = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
-                info.compress_type = zipfile.ZIP_DEFLATED
+                info.compress_type = _method(first)
                 info.create_system = 3  # the default differs from system to system
                 with archive.open(info, "w", force_zip64=True) as member:
                     np.lib.format.write_array_header_1_0(member, _header_of(array))
-                    for piece in _pieces_of(_parts(array)):
+                    for piece in itertools.chain([first], pieces):
                         member.write(piece)
                         done += 1
                         yield done, total
@@ -69,6 +75,13 @@ def _header_of(array: Writable) -> dict[str, Any]:
         raise ValueError("Object arrays are not written, since they would have to be pickled")
     header: dict[str, Any] = np.lib.format.header_data_from_array_1_0(parts[0])
     return header | {"shape": (sum(part.size for part in parts),)} if isinstance(array, list) else header
+
+
+def _method(first: bytes) -> int:
+    """How a member is held that begins like this: compressed, or as it is where it would hardly get smaller."""
+    sample = first[:SAMPLE_BYTES]
+    is_worth_it = len(zlib.compress(sample, 1)) < WORTH * len(sample)
+    return zipfile.ZIP_DEFLATED if is_worth_it else zipfile.ZIP_STORED
 
 
 def _count(array: Writable) -> int:

@@ -3,13 +3,15 @@
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from glassllm.checkpoint import CheckpointError, save_checkpoint
+from glassllm.checkpoint import Archive, CheckpointError, save_checkpoint
+from glassllm.checkpoint.npz import Writable, write_npz
 from tests.glassllm.checkpoint.members import CONFIG, random_weights
 
 
@@ -60,3 +62,25 @@ def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(
     with pytest.raises(CheckpointError, match="cannot be written: No space left on device; choose"):
         save_checkpoint(path, CONFIG, random_weights(CONFIG))
     assert path.read_bytes() == before and list(path.parent.iterdir()) == [path]
+
+
+NOISE = np.random.default_rng(0).normal(size=100_000)
+HELD = {
+    "noise": (NOISE, zipfile.ZIP_STORED),
+    "noise behind noise": ([NOISE[:7], NOISE[7:]], zipfile.ZIP_STORED),
+    "zeros": (np.zeros(100_000), zipfile.ZIP_DEFLATED),
+    "whole numbers": (np.arange(100_000) // 7, zipfile.ZIP_DEFLATED),
+    "text": (np.array("a text of letters"), zipfile.ZIP_DEFLATED),
+    "nothing": (np.zeros(0), zipfile.ZIP_STORED),
+}
+
+
+@pytest.mark.parametrize(("array", "method"), HELD.values(), ids=HELD)
+def test_numbers_are_compressed_where_that_is_worth_its_time(path: Path, array: Writable, method: int) -> None:
+    write_npz(path, {"x": array})
+    with zipfile.ZipFile(path) as archive:
+        assert [info.compress_type for info in archive.infolist()] == [method]
+    expected = np.concatenate(array) if isinstance(array, list) else array
+    with np.load(path) as others, Archive(path) as ours:
+        assert np.array_equal(others["x"], expected)
+        assert "x" in ours and ours.header("x").shape == expected.shape
