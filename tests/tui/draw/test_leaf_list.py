@@ -83,7 +83,7 @@ def test_gradients_that_are_not_finite_leave_the_bars_of_others_as_they_are(monk
 
     def bars(of_embedding, of_gain):
         sizes = {embedding: of_embedding, gain: of_gain}
-        monkeypatch.setattr(type(snapshot.tape), "gradient_norm", lambda tape, i, at: sizes.get(i, 1 / i))
+        monkeypatch.setattr(type(snapshot.tape), "gradient_norm", lambda tape, i, at: sizes.get(i, 1 / (i + 1)))
         return [text(row)[-BAR - 1 :] for row in leaf_rows(snapshot, height, 34, PALETTE)[1:]]
 
     broken, others = bars(inf, nan), bars(0.0, 0.0)
