@@ -85,7 +85,7 @@ def understood(table: Mapping[str, Any]) -> tuple[Settings, list[str]]:
     faults = []
     for name, value in table.items():
         if name not in READERS:
-            faults.append(f"{name}: no such setting{_nearest(name, NAMES)}; ignored")
+            faults.append(f"{_named(name)}: no such setting{_nearest(name, NAMES)}; ignored")
             continue
         try:
             good[name] = READERS[name](value)
@@ -138,6 +138,11 @@ def _key_list(action: str, given: object) -> tuple[str, ...]:
     if not isinstance(names, list) or not names or not all(isinstance(name, str) and name for name in names):
         raise ValueError(f"{action} needs a key or a list of keys, not {_shown(given)}")
     return tuple(names)
+
+
+def _named(name: str) -> str:
+    """A key of the file as it stands there, or as a value is shown if it is long or not one harmless line."""
+    return name if len(name) <= 40 and name.isprintable() else _shown(name)
 
 
 def _shown(value: object) -> str:

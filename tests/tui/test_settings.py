@@ -55,6 +55,8 @@ def test_no_file_and_an_empty_one_change_nothing(tmp_path):
         ('format = "octal"', f"format: 'octal' is no number format; give {USAGE}; ignored"),
         ('colour = "256"', "colour: no such setting, did you mean color?; ignored"),
         ("zzz = 1", "zzz: no such setting; ignored"),
+        (r'"a\nb\u001b[2J" = 1', r"'a\nb\x1b[2J': no such setting; ignored"),
+        (f"{'x' * 99} = 1", f"'{'x' * 38}…: no such setting; ignored"),
         ("keys = 3", "keys: 3 is no table of actions and keys; ignored"),
         ("keys = {next = 3}", "keys: next needs a key or a list of keys, not 3; ignored"),
         ("keys = {next = []}", "keys: next needs a key or a list of keys, not []; ignored"),

@@ -147,7 +147,8 @@ def _draw_wide(draft: Draft, parts: list[Part], scale: Scale) -> None:
     fit = _fit(draft, plane, room, lines)
     draw_axis(canvas, 8, y - gap, focus, plane, fit)
     canvas.words_right(canvas.width - 1, top - 1, [Span(words.pooled_words(focus, plane, fit), "muted")])
-    canvas.words(1, canvas.height - 1, [Span("scale ", "muted"), Span("shared")])
+    groups = [*words.held_groups(focus, plane), [Span("scale ", "muted"), Span("shared")]]
+    canvas.words(1, canvas.height - 1, words.fitting(groups, canvas.width - 42, 3))
     canvas.put(canvas.width - 40, canvas.height - 1, curves.legend_row(scale, _clipped(draft), draft.palette))
 
 
@@ -290,7 +291,8 @@ def _draw_narrow(draft: Draft, parts: list[Part], scale: Scale) -> None:
             y += fit.lines
     if shown and y < canvas.height:
         draw_axis(canvas, labels + 2, y, focus, plane, fit)
-        canvas.words(1, y + 1, [Span(words.pooled_words(focus, plane, fit), "muted")])
+        groups = [*words.held_groups(focus, plane), [Span(words.pooled_words(focus, plane, fit), "muted")]]
+        canvas.words(1, y + 1, words.fitting(groups, canvas.width - 2, 2))
 
 
 def _draw_part_line(draft: Draft, part: Part, y: int) -> None:

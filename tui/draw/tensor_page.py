@@ -259,21 +259,21 @@ def draw_narrow(draft: Draft, what: Shown, x: int, width: int, heading: bool) ->
         draw_table(canvas, left, below + 1, labels, focus, plane, room, height, state.format)
     elif free >= 1 and (fit.size != "medium" or not state.format.is_usual):
         draw_numbers(canvas, left, below, labels, focus, plane, fit, room, state.format)
+    start, column_end = right, top
     if where == "beside":
         start = max(map_x + fit.width + 1, right - STATS)
-        draw_column(draft, what, start, top if spare >= 8 else head, right - start, bottom)
+        column_end = draw_column(draft, what, start, top if spare >= 8 else head, right - start, bottom)
     lines = -(-plane.values.shape[0] // 2)
-    if spare >= lines + 3 and _slices(plane) > 1:
-        y = bottom - 1 - lines
-        draft.spots += draw_thumbnail_strip(
-            canvas, left + 2, y, right - left - 2, lines, what, state, draft.accent
-        )
+    y = bottom - 1 - lines
+    if spare >= lines + 3 and y > below + 1 and _slices(plane) > 1:  # two rows for numbers and their exponent
+        end = right if column_end < y else start - 2
+        draft.spots += draw_thumbnail_strip(canvas, left + 2, y, end - left - 2, lines, what, state, draft.accent)
     note = "" if heading else what.note.partition(",")[0]
     canvas.words(left, bottom, words.readout_words(focus, what.array, plane, right - left + 1, state.format, note))
 
 
-def draw_column(draft: Draft, what: Shown, x: int, y: int, width: int, bottom: int) -> None:
-    """Statistics, histogram, ramp and its ends under each other, as far as there is room."""
+def draw_column(draft: Draft, what: Shown, x: int, y: int, width: int, bottom: int) -> int:
+    """Statistics, histogram, ramp and its ends under each other, as far as there is room; the row below them."""
     canvas, palette, scale = draft.canvas, draft.palette, what.scale
     pieces: list[Row] = words.health_column(what.array, what.health, width, palette)
     if what.health is not None:
@@ -285,4 +285,6 @@ def draw_column(draft: Draft, what: Shown, x: int, y: int, width: int, bottom: i
         pieces += [[], *curves.histogram_rows(counts, scale, palette), []]
         pieces.append(curves.ramp_row(scale, palette, width))
         pieces.append(text_row([Span(low, "muted")], width, palette, right=[Span(high + sign, "muted")]))
-    canvas.block(x, y, pieces[: max(0, bottom - y)])
+    shown = pieces[: max(0, bottom - y)]
+    canvas.block(x, y, shown)
+    return y + len(shown)

@@ -177,7 +177,7 @@ def _pair(name: str, value: str, width: int, palette: Palette, head: bool = Fals
 
 def axis_words(focus: Focus, plane: Plane, fit: Fit, state: PanelState, room: int) -> list[Span]:
     """`head ‹2/4›   rows query   cols key   scale all heads`: as many of the groups as there is room for."""
-    groups = [_held(focus, plane, axis) for axis in plane.held if plane.shape[axis] > 0]
+    groups = held_groups(focus, plane)
     said = pooled_words(focus, plane, fit)
     said = said if len(said) <= room else said.partition(",")[0]
     pooled = [[Span(said, "muted")]] if said else []
@@ -195,7 +195,11 @@ def axis_words(focus: Focus, plane: Plane, fit: Fit, state: PanelState, room: in
         groups += pooled
         if plane.held:
             groups.append([Span("scale ", "muted"), Span(_scale_words(focus, plane, state))])
-    gap = 3 if room >= 60 else 2
+    return fitting(groups, room, 3 if room >= 60 else 2)
+
+
+def fitting(groups: list[list[Span]], room: int, gap: int) -> list[Span]:
+    """As many of the groups, whole, as there is room for."""
     words: list[Span] = []
     used = 0
     for group in groups:
@@ -205,6 +209,11 @@ def axis_words(focus: Focus, plane: Plane, fit: Fit, state: PanelState, room: in
         words += [*group, Span(" " * gap)]
         used += size + gap
     return words[:-1]
+
+
+def held_groups(focus: Focus, plane: Plane) -> list[list[Span]]:
+    """`head ‹2/4›` for each axis of which one slice is shown."""
+    return [_held(focus, plane, axis) for axis in plane.held if plane.shape[axis] > 0]
 
 
 def _held(focus: Focus, plane: Plane, axis: int) -> list[Span]:

@@ -37,3 +37,23 @@ def test_every_page_of_odd_numbers_is_whole(snapshots, number):
         snapshot = snapshots(value, some, edges=3, delivered=2, contributions=(some, value, None))
         page = tensor_page(snapshot, PanelState(tab=tab, cell=(0,) * len(shape)), *size, Palette())
         assert [row_width(row) for row in page.rows] == [size[0]] * size[1], (tab, size, shape)
+
+
+def text_of(page) -> list[str]:
+    return ["".join(segment.text for segment in row) for row in page.rows]
+
+
+@pytest.mark.parametrize("size", [(76, 40), (49, 17)])
+def test_the_slice_is_said_under_the_maps_of_contributions(snapshots, size):
+    value = np.arange(60.0).reshape(5, 3, 4)
+    snapshot = snapshots(value, value, contributions=(value,))
+    page = tensor_page(snapshot, PanelState(tab="contributions", cell=(2, 0, 0)), *size, Palette())
+    assert any("axis 0 ‹3/5›" in line for line in text_of(page))
+
+
+@pytest.mark.parametrize("height", range(16, 30))
+def test_slices_beside_each_other_leave_the_scale_readable(snapshots, height):
+    value = np.linspace(-1.0, 1.0, 2 * 6 * 6 * 3 * 3).reshape(2, 6, 6, 3, 3)
+    page = tensor_page(snapshots(value), PanelState(cell=(0, 0, 1, 0, 0)), 49, height, Palette())
+    lines = text_of(page)
+    assert not any("…" in line for line in lines), "\n".join(lines)
