@@ -4,7 +4,6 @@ Names and tokens come from strangers' files: nothing in them is taken for markup
 """
 
 import json
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -160,16 +159,10 @@ def column(name: str, values: Sequence[float | str | None]) -> list[Text]:
     """The texts of one column: counts, with faults in their colour, or numbers on their point; `–` for None."""
     if name in KINDS:
         return [counted(name, None if n is None else int(n)) for n in values]
-    return [Text(text) for text in pointed(numbers.stats(None if x is None else float(x) for x in values))]
+    return [Text(text) for text in numbers.pointed(numbers.stats(None if x is None else float(x) for x in values))]
 
 
 def counted(kind: str, n: int | None) -> Text:
     if n is None:
         return Text(numbers.NOTHING)
     return Text(numbers.count(n), "bold red" if n and kind in FAULTS else "")
-
-
-def pointed(texts: Sequence[str]) -> list[str]:
-    """Numbers padded on the right so that their points stand below each other."""
-    tails = [len(text) - len(re.split(r"[.e]", text)[0]) for text in texts]
-    return [text + " " * (max(tails) - tail) for text, tail in zip(texts, tails, strict=True)]

@@ -7,7 +7,7 @@ from copy import deepcopy
 
 import pytest
 
-from tui.report import heading, pointed, rendered, summary
+from tui.report import heading, rendered, summary
 
 STATS = {
     "min": -0.5, "mean": 0.0833, "max": 2.0, "std": "NaN", "norm": 12.5,
@@ -126,11 +126,6 @@ def test_faults_have_a_colour_unless_colours_are_off(data, terminal, monkeypatch
     assert "\x1b[1;31m" in rendered(data)
     monkeypatch.setenv("NO_COLOR", "1")
     assert "31m" not in rendered(data)
-
-
-def test_points_stand_below_each_other():
-    texts = ["−.392", "12.5", "0", "2.4e−7", "7e−5", "NaN"]
-    assert pointed(texts) == ["−.392 ", "12.5   ", "0     ", "2.4e−7", "7e−5  ", "NaN     "]
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100, 160])

@@ -4,6 +4,7 @@ Minus is U+2212, as wide as a plus. Exponents stand behind `e`, or as one factor
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -85,6 +86,12 @@ def stat(x: float, digits: int = 3, in_column: bool = False) -> str:
 def stats(values: Iterable[float | None], digits: int = 3) -> list[str]:
     """A column of statistics, `–` for None."""
     return [NOTHING if x is None else stat(x, digits, in_column=True) for x in values]
+
+
+def pointed(texts: Sequence[str]) -> list[str]:
+    """Numbers padded on the right so that their points stand below each other."""
+    tails = [len(text) - len(re.split(r"[.e]", text)[0]) for text in texts]
+    return [text + " " * (max(tails) - tail) for text, tail in zip(texts, tails, strict=True)]
 
 
 def headless(text: str) -> str:

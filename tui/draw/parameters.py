@@ -1,7 +1,6 @@
 """The table of parameters: how large each is, how large its gradient is so far, and the one by the other."""
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -181,10 +180,4 @@ def _keys() -> list[Span]:
 def _column(table: Sequence[Parameter], column: int) -> list[str]:
     if column == 1:
         return [numbers.shape(each.shape) for each in table]
-    return pointed(numbers.stats(_value(each, column) for each in table))
-
-
-def pointed(texts: Sequence[str]) -> list[str]:
-    """Numbers padded on the right so that their points stand below each other."""
-    tails = [len(text) - len(re.split(r"[.e]", text)[0]) for text in texts]
-    return [text + " " * (max(tails) - tail) for text, tail in zip(texts, tails, strict=True)]
+    return numbers.pointed(numbers.stats(_value(each, column) for each in table))

@@ -205,3 +205,8 @@ def test_what_is_no_format(text):
 )
 def test_a_value_fits_its_columns(x, how):
     assert len(numbers.formatted(np.float32(x), how)) < how.columns(4)
+
+
+def test_points_stand_below_each_other():
+    texts = ["−.392", "12.5", "0", "2.4e−7", "7e−5", "NaN"]
+    assert numbers.pointed(texts) == ["−.392 ", "12.5   ", "0     ", "2.4e−7", "7e−5  ", "NaN     "]
