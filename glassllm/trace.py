@@ -91,6 +91,11 @@ def step(step_id: str) -> Step:
     return STEPS[step_id]
 
 
+def scope_of(step_id: str, layer: int | None) -> str:
+    """`blocks.0.attn.softmax`; outside the blocks the step's own id."""
+    return step_id if layer is None else f"blocks.{layer}.{step_id}"
+
+
 @dataclass(frozen=True, eq=False)
 class StepRecord:
     """One event of one run. `layer` is None outside the blocks, `head` where the value holds all heads."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
 from glassllm.autograd.ops import Array, Op
+from glassllm.trace import scope_of
 
 Kind = Literal["node", "leaf", "note"]
 Tone = Literal["text", "muted", "bright", "fwd", "bwd", "stop"]
@@ -87,7 +88,7 @@ class Event:
 
     @property
     def path(self) -> str:
-        return self.step if self.layer is None else f"blocks.{self.layer}.{self.step}"
+        return scope_of(self.step, self.layer)
 
 
 @dataclass(frozen=True, slots=True)

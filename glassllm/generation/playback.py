@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from glassllm.autograd.ops import Array
-from glassllm.trace import STEPS, StepRecord, Tracer
+from glassllm.trace import STEPS, StepRecord, Tracer, scope_of
 
 from .candidates import Candidates
 
@@ -54,7 +54,7 @@ class Moment:
     @property
     def scope(self) -> str:
         """`blocks.0.attn.softmax`, or the step's own id outside the blocks."""
-        return self.step if self.layer is None else f"blocks.{self.layer}.{self.step}"
+        return scope_of(self.step, self.layer)
 
     @property
     def shape(self) -> tuple[int, ...]:

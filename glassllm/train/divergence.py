@@ -11,7 +11,7 @@ import numpy as np
 from glassllm.autograd import Tensor, no_grad
 from glassllm.autograd.ops import Array
 from glassllm.model import GlassLM
-from glassllm.trace import StepRecord, Tracer
+from glassllm.trace import StepRecord, Tracer, scope_of
 
 LOWEST_REFERENCE = 0.5  # nats; below, a multiple of the best loss is no news
 MASKED = "attn.mask"  # its −inf are meant
@@ -86,7 +86,7 @@ class Watch(Tracer):
     ) -> StepRecord:
         array = np.asarray(value.data if isinstance(value, Tensor) else value)
         if not self.place and step_id != MASKED and not np.isfinite(array).all():
-            self.place = step_id if layer is None else f"blocks.{layer}.{step_id}"
+            self.place = scope_of(step_id, layer)
         return StepRecord(step_id, layer, head, array, 0)
 
 
