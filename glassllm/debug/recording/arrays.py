@@ -17,7 +17,7 @@ from glassllm.autograd.ops import Array
 from glassllm.config import Shape
 from glassllm.files import brief
 
-from .columns import LARGEST_SIZE, NUMBER_KINDS, Columns, where
+from .columns import LARGEST_SIZE, NUMBER_KINDS, Columns, first_wrong
 from .encoding import Fault, Json
 from .texts import Numbered
 
@@ -185,7 +185,7 @@ class Refs:
             raise Fault(f"it has {len(shapes)} shapes, more than {MOST_SHAPES}")
         counts = np.zeros(len(self._texts), np.int64)
         counts[shapes] = [math.prod(self.shape_at(text)) for text in shapes.tolist()]
-        if (ref := where(counts[columns.ref_shapes] != columns.array_sizes[columns.ref_arrays])) is not None:
+        if (ref := first_wrong(counts[columns.ref_shapes] != columns.array_sizes[columns.ref_arrays])) is not None:
             stored, size = columns.ref_arrays[ref], self.sizes(np.array([ref]))[0]
             raise Fault(f"array {stored} of {size} elements cannot have the shape {self.shape(ref)}")
         lengths = np.diff(columns.text_starts)[columns.ref_axes]
@@ -207,8 +207,8 @@ def _pairs(columns: Columns, refs: Array) -> Array:
     return columns.ref_shapes[refs].astype(np.int64) << 32 | columns.ref_axes[refs].astype(np.int64)
 
 
-class Seen:
-    """The arrays themselves, read-only views into the numbers of their dtypes, each made once."""
+class Views:
+    """The arrays that refs stand for: read-only views into the numbers of their dtypes, each made once."""
 
     def __init__(self, refs: Refs, columns: Columns, numbers: Mapping[str, Array]) -> None:
         self._refs = refs

@@ -159,6 +159,6 @@ def _check_starts(name: str, numbers: Array, end: int) -> None:
         raise Fault(f"{name} must rise from 0 to {end}")
 
 
-def where(wrong: Array) -> int | None:
-    """The first place where something is wrong."""
+def first_wrong(wrong: Array) -> int | None:
+    """The first place that is wrong; None where none is."""
     return int(wrong.argmax()) if wrong.any() else None

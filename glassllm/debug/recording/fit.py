@@ -18,7 +18,7 @@ from glassllm.debug.rows import TRACKED
 from glassllm.debug.slices import LOOK, Slice, Sliced
 
 from .arrays import DTYPES, KIND_OF
-from .columns import CUSTOM, NODE, Columns, where
+from .columns import CUSTOM, NODE, Columns, first_wrong
 from .encoding import Fault, Json, decode
 from .graph import check_graph
 from .indices import INDEXED, Extent, check_values
@@ -81,7 +81,7 @@ def _check_used(manifest: Manifest) -> None:
     columns, refs = manifest.columns, manifest.refs
     pairs = (columns.owners(), columns.taken, columns.arrays[columns.sources])
     for rows, used, shown in (pairs, (np.arange(len(columns)), columns.results, columns.arrays)):
-        if (i := where(~refs.alike(used, shown))) is not None:
+        if (i := first_wrong(~refs.alike(used, shown))) is not None:
             shapes = f"{refs.shape(used[i])} in the place of {refs.shape(shown[i])}"
             raise Fault(f"row {rows[i]}, {manifest.name(rows[i])}: it used {shapes}")
 
@@ -168,7 +168,7 @@ def _check_gradients(manifest: Manifest, gradients: Array, arrays: Array) -> Non
     """Gradients have the shape of what they are of, and its dtype or float64."""
     refs, shapes = manifest.refs, manifest.columns.ref_shapes
     wanted = GRADIENT_KINDS[refs.kinds[arrays]]
-    if (i := where((shapes[gradients] != shapes[arrays]) | (refs.kinds[gradients] != wanted))) is not None:
+    if (i := first_wrong((shapes[gradients] != shapes[arrays]) | (refs.kinds[gradients] != wanted))) is not None:
         found = f"{refs.dtype(gradients[i])} of shape {refs.shape(gradients[i])}"
         needed = f"{DTYPES[wanted[i]]} of {refs.shape(arrays[i])}"
         raise Fault(f"{found} for a gradient, {needed} is needed")
@@ -179,7 +179,7 @@ def _check_sent(manifest: Manifest) -> None:
     columns = manifest.columns
     senders, slots = columns.senders, sent_slots(columns)
     custom = columns.has(CUSTOM) & columns.has(TRACKED)
-    if (i := where(~custom[senders])) is not None:
+    if (i := first_wrong(~custom[senders])) is not None:
         raise Fault(f"row {senders[i]} is no custom op that sends")
     claimed = sum(traversal.sent for traversal in manifest.traversals)
     if (claimed, slots[-1]) != (len(senders), len(columns.sent)):

@@ -8,7 +8,7 @@ from glassllm.autograd.ops import OPS, Array
 from glassllm.debug.rows import KINDS, PARAMETER, TRACKED
 from glassllm.files import brief
 
-from .columns import CUSTOM, LEAF, NODE, PLACE, Columns, where
+from .columns import CUSTOM, LEAF, NODE, PLACE, Columns, first_wrong
 from .encoding import Fault
 from .shapes import SHAPES
 from .texts import Texts
@@ -41,7 +41,7 @@ def _check_ops(columns: Columns) -> None:
         ours = columns.texts[name]
         _refuse(is_custom & (columns.names == name), f"{ours} is an op of ours, not a custom one")
     known = np.isin(columns.names, names_of(columns, SHAPES))
-    if (row := where(is_node & ~is_custom & ~known)) is not None:
+    if (row := first_wrong(is_node & ~is_custom & ~known)) is not None:
         raise Fault(f"row {row}: there is no op {brief(columns.texts[columns.names[row]])}")
 
 
@@ -86,15 +86,15 @@ def made_order(columns: Columns) -> Array:
 
 
 def _check_events(columns: Columns) -> None:
-    if (event := where(columns.kinds[columns.event_rows] == LEAF)) is not None:
+    if (event := first_wrong(columns.kinds[columns.event_rows] == LEAF)) is not None:
         raise Fault(f"event {event}: row {columns.event_rows[event]} is a leaf")
 
 
 def _refuse(wrong: Array, why: str) -> None:
-    if (row := where(wrong)) is not None:
+    if (row := first_wrong(wrong)) is not None:
         raise Fault(f"row {row}: {why}")
 
 
 def _refuse_at(owners: Array, wrong: Array, why: str) -> None:
-    if (edge := where(wrong)) is not None:
+    if (edge := first_wrong(wrong)) is not None:
         raise Fault(f"row {owners[edge]}: {why}")

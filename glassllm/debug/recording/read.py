@@ -18,7 +18,7 @@ from glassllm.checkpoint import Archive
 from glassllm.debug.session import Session
 from glassllm.debug.slices import Slice, Sliced, finished
 
-from .arrays import Refs, Seen
+from .arrays import Refs, Views
 from .columns import COLUMN_BYTES, COLUMNS, Columns
 from .encoding import Fault
 from .extents import Extents
@@ -52,7 +52,7 @@ def opening_recording(path: Path, limit_bytes: int = LIMIT_BYTES) -> Sliced[Sess
             indexed = yield from checking(manifest)
             yield from _looking_through(archive, manifest, indexed)
             numbers = yield from _reading(archive, manifest.refs)
-            session = yield from rebuilding(manifest, Seen(manifest.refs, manifest.columns, numbers))
+            session = yield from rebuilding(manifest, Views(manifest.refs, manifest.columns, numbers))
         except Fault as fault:
             raise archive.fault(f"bad {RECORDING}: {fault}", SAVE_AGAIN) from None
     session.files.add(os.path.realpath(path))

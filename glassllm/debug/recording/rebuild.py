@@ -25,7 +25,7 @@ from glassllm.debug.tape import Tape
 from glassllm.debug.traversal import Traversal, VisitRecord
 from glassllm.files import printable
 
-from .arrays import Seen
+from .arrays import Views
 from .columns import CUSTOM, NODE, PLACE
 from .encoding import number
 from .fit import about, attrs_of
@@ -83,15 +83,15 @@ GONE: "weak[Any]" = weak(Tensor(0.0))
 class _Builder:
     """Rows and their places in the graph, one after the other."""
 
-    def __init__(self, manifest: Manifest, seen: Seen):
+    def __init__(self, manifest: Manifest, array_of: Views):
         self.manifest = manifest
         self.columns = manifest.columns
-        self.seen = seen
+        self.array_of = array_of
         self.tape = RecordedTape()
         self.rules: dict[int, Remembered] = {}  # of custom ops, by row
         texts = self.columns.texts
         self.text = cache(texts.at)
-        self.attrs: Callable[[int], dict[str, Any]] = cache(lambda text: attrs_of(texts, text, seen))
+        self.attrs: Callable[[int], dict[str, Any]] = cache(lambda text: attrs_of(texts, text, array_of))
         self.origins = cache(lambda text: origins_of(texts.at(text)))
 
     def building(self) -> Sliced[None]:
@@ -123,7 +123,7 @@ class _Builder:
             kind=KINDS[kind],
             name=name,
             scope=self.text(int(columns.scopes[i])),
-            array=self.seen(int(columns.arrays[i])),
+            array=self.array_of(int(columns.arrays[i])),
             number=tape.node_count + 1 if kind == NODE else 0,
             event=event,
             inputs=tuple(inputs),
@@ -138,8 +138,8 @@ class _Builder:
         """What a node's op was given, and the marks of its masks."""
         columns, tape, rows = self.columns, self.tape, self.tape.rows
         op = OPS[name] if not flags & CUSTOM else Op(_no_forward, name, self.rules.setdefault(i, Remembered(name)))
-        attrs, array = self.attrs(int(columns.attrs[i])), self.seen(int(columns.arrays[i]))
-        saved = tuple(map(self.seen, columns.saved[slice(*columns.saved_starts[i : i + 2])].tolist()))
+        attrs, array = self.attrs(int(columns.attrs[i])), self.array_of(int(columns.arrays[i]))
+        saved = tuple(map(self.array_of, columns.saved[slice(*columns.saved_starts[i : i + 2])].tolist()))
         constant = [tape.is_constant(source) for source in inputs]
         marks = [rows.masked(source) for source in inputs]
         masked = masked_by(op, attrs, [rows.arrays[source] for source in inputs], marks, constant, array)
@@ -152,18 +152,18 @@ class _Builder:
             return Tensor(row.array, requires_grad=True) if flags & PLACE else None
         carried = columns.carried[among].tolist()
         places = [self.tape.place_of[s] if sends else None for s, sends in zip(row.inputs, carried, strict=True)]
-        arrays, y = map(self.seen, columns.taken[among].tolist()), self.seen(int(columns.results[row.id]))
+        arrays, y = map(self.array_of, columns.taken[among].tolist()), self.array_of(int(columns.results[row.id]))
         return Node(row.op, tuple(places), tuple(arrays), row.attrs, row.saved, y, GONE)
 
 
-def rebuilding(manifest: Manifest, seen: Seen) -> Sliced[Session]:
+def rebuilding(manifest: Manifest, array_of: Views) -> Sliced[Session]:
     """The session as it was saved; visits that its numbers do not allow end their traversal."""
-    built = _Builder(manifest, seen)
+    built = _Builder(manifest, array_of)
     yield from built.building()
     tape, first = built.tape, 0
     if manifest.chosen is not None:
         root, seed = manifest.chosen
-        tape.open_on(root, None if seed is None else seen(seed))
+        tape.open_on(root, None if seed is None else array_of(seed))
     for traversal in manifest.traversals:
         yield from _replaying(traversal, built, first)
         first += traversal.sent
@@ -205,9 +205,9 @@ def _replaying(spec: TraversalSpec, built: _Builder, first: int) -> Sliced[None]
     senders = columns.senders[first : first + spec.sent].tolist()
     for sender, row in enumerate(senders, first):
         sent = columns.sent[slots[sender] : slots[sender + 1]].tolist()
-        built.rules[row].sent = tuple([built.seen(ref - 1) if ref else None for ref in sent])
+        built.rules[row].sent = tuple([built.array_of(ref - 1) if ref else None for ref in sent])
     yield from built.tape.planning(spec.root)
-    traversal = built.tape.begin(spec.root, built.seen(spec.seed), spec.fresh)
+    traversal = built.tape.begin(spec.root, built.array_of(spec.seed), spec.fresh)
     with suppress(CommandError), np.errstate(all="ignore"):  # it warned when it ran
         for visit in range(spec.visits):
             if pace.is_full(traversal.pull().size):

@@ -27,7 +27,7 @@ def _sent_bytes(manifest: Manifest) -> Array:
     """Of each row, what its visit sends."""
     columns = manifest.columns
     passed = np.zeros(len(columns.taken) + 1, np.int64)  # by the inputs before each
-    np.take(manifest.refs.gradient_bytes(), columns.taken, out=passed[1:], mode="clip")
+    np.take(manifest.refs.gradient_bytes(), columns.taken, out=passed[1:], mode="clip")  # else `out` is buffered
     passed[1:] *= columns.carried
     np.cumsum(passed, out=passed)
     return np.diff(passed[columns.input_starts])
