@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from .descriptors import restored
 from .headless import options as headless
-from .leaving import abandon, go_on
+from .leaving import abandon, is_kept_alive
 from .usage import INTERRUPTED, PROGRAM, Parser, refuse, result
 
 if TYPE_CHECKING:
@@ -180,10 +180,10 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         code = answered(list(sys.argv[1:] if words is None else words))
     except SystemExit as left:  # help, usage, or a file that is refused
-        if go_on(threads):
+        if is_kept_alive(threads):
             abandon(left.code if isinstance(left.code, int) else 0)
         raise
-    if go_on(threads):
+    if is_kept_alive(threads):
         abandon(code)
     return code
 

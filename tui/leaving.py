@@ -10,7 +10,7 @@ LEAVE = os._exit
 """As it is before a program runs, which is ended by os._exit alone."""
 
 
-def go_on(before: set[threading.Thread]) -> bool:
+def is_kept_alive(before: set[threading.Thread]) -> bool:
     """Whether threads that were not there before would keep the process alive."""
     return any(not thread.daemon for thread in set(threading.enumerate()) - before)
 

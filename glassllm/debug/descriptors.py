@@ -16,7 +16,7 @@ from typing import TextIO
 
 from .output import DESCRIPTORS, Decoded, Output
 
-ROOM = 1 << 20  # bytes that a pipe holds, where it can be chosen: code that keeps the interpreter has to fit in
+ROOM = 1 << 20  # bytes that a pipe is to hold: all that C prints while none of our threads can run has to fit
 HAS_PIPES = sys.platform != "win32"
 
 

@@ -57,7 +57,7 @@ class Kept:
         return copy if array is copy or is_same(array, copy) else self._copied(value)
 
     def own(self, value: Any) -> Any:
-        """An op's input, attribute or saved value on what is kept of it: arrays the user might write into."""
+        """What to keep of an op's input, attribute or saved value, whose arrays a user might write into."""
         if isinstance(value, np.ndarray):
             return self.known(value) if id(value) in self._own else self._copied(value)
         if type(value) in (tuple, list):

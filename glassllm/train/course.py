@@ -46,8 +46,8 @@ class Course:
         """
         trainer, run = self.trainer, self.trainer.run()
         last = trainer.settings.steps
-        are_more = not self.is_held and self._goal < last
-        self._goal = last if steps is None else min((self._goal if are_more else trainer.step) + steps, last)
+        is_stepping = not self.is_held and self._goal < last
+        self._goal = last if steps is None else min((self._goal if is_stepping else trainer.step) + steps, last)
         self.is_held = False
         try:
             yield from self._sampling()

@@ -39,6 +39,8 @@ BUSY_AFTER = 0.15
 """Seconds after which a command that is not answered yet says so."""
 READING = 4.0
 """Seconds for which trouble is left to be read while news of something else comes in."""
+Then = Callable[[str], None]
+"""What hears that a command has ended, and why it failed where it did."""
 
 
 def bound(keys: Sequence[Key]) -> list[BindingType]:
@@ -49,10 +51,6 @@ def bound(keys: Sequence[Key]) -> list[BindingType]:
 def call(key: Key) -> str:
     """Textual's spelling of the call a key makes: all of them are actions of the screen."""
     return f"{key.command}({', '.join(map(repr, key.args))})"
-
-
-Then = Callable[[str], None]
-"""What hears that a command has ended, and why it failed where it did."""
 
 
 class Room(Overlays):
