@@ -287,9 +287,9 @@ def _argument(op: Op, slot: int) -> str:
 @lru_cache(1024)
 def _arguments(op: Op) -> tuple[str, ...]:
     """Its positional arguments' names, or the one name of all of them."""
-    names = list(inspect.signature(op.forward).parameters.values())
-    variadic = tuple(p.name for p in names if p.kind is p.VAR_POSITIONAL)
-    return variadic or tuple(p.name for p in names if p.kind is p.POSITIONAL_OR_KEYWORD)
+    parameters = inspect.signature(op.forward).parameters.values()
+    variadic = tuple(p.name for p in parameters if p.kind is p.VAR_POSITIONAL)
+    return variadic or tuple(p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD)
 
 
 def _freeze(op: Op, inputs: tuple[Tensor, ...], y: Array) -> None:
