@@ -21,16 +21,16 @@ Rerun = Generator[tuple[int, int, str], None, LastStep]
 class History:
     """The past of one run, from where its trainer stands now.
 
-    `stride`: the steps from one state to the next; `file`: where the run is saved.
+    `first`: the steps done at the first state; `stride`: those from one state to the next; `file`: where the run is
+    saved, which is one more state once it was.
     """
 
     def __init__(self, trainer: Trainer, file: Autosave, most: int = MOST, most_bytes: int = MOST_BYTES) -> None:
-        """`file` holds one more state of the run, once it was written."""
         each = 3 * sum(p.data.nbytes for p in trainer.model.parameters())  # weights and two moments
         self.first = trainer.step
         self.stride = 1
-        self._trainer = trainer
         self.file = file
+        self._trainer = trainer
         self._most = max(min(most, most_bytes // each), 1)
         self._states = {trainer.step: trainer.bare()}
         self._near: TrainingState | None = None  # the one before the step that was taken again last
