@@ -89,9 +89,10 @@ def stats(values: Iterable[float | None], digits: int = 3) -> list[str]:
 
 
 def pointed(texts: Sequence[str]) -> list[str]:
-    """Numbers padded on the right so that their points stand below each other."""
-    tails = [len(text) - len(re.split(r"[.e]", text)[0]) for text in texts]
-    return [text + " " * (max(tails) - tail) for text, tail in zip(texts, tails, strict=True)]
+    """Numbers padded on the right so that their points stand below each other; what has no digit is not padded."""
+    tails = [len(text) - len(re.split(r"[.e]", text)[0]) if re.search(r"\d", text) else None for text in texts]
+    most = max((tail for tail in tails if tail is not None), default=0)
+    return [text if tail is None else text + " " * (most - tail) for text, tail in zip(texts, tails, strict=True)]
 
 
 def headless(text: str) -> str:

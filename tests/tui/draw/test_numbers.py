@@ -208,5 +208,6 @@ def test_a_value_fits_its_columns(x, how):
 
 
 def test_points_stand_below_each_other():
-    texts = ["−.392", "12.5", "0", "2.4e−7", "7e−5", "NaN"]
-    assert numbers.pointed(texts) == ["−.392 ", "12.5   ", "0     ", "2.4e−7", "7e−5  ", "NaN     "]
+    texts = ["−.392", "12.5", "0", "2.4e−7", "7e−5", "NaN", "–"]
+    assert numbers.pointed(texts) == ["−.392 ", "12.5   ", "0     ", "2.4e−7", "7e−5  ", "NaN", "–"]
+    assert numbers.pointed(["–", "NaN"]) == ["–", "NaN"]
