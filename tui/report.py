@@ -5,13 +5,12 @@ Names and tokens come from strangers' files: nothing in them is taken for markup
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rich import box
-from rich.console import Console, Group, RenderableType
-from rich.table import Table
+from rich.cells import cell_len, chop_cells
+from rich.console import Console
 from rich.text import Text
 
 from glassllm.checkpoint import CheckpointError
@@ -37,8 +36,10 @@ LEAST_FIRST = ("subnormal", "negative zero positive", "min max", "std", "mean", 
 UNLIMITED = 10_000
 HEADS = {"negative": "−", "zero": "0", "positive": "+", "nan": "NaN", "inf": "Inf"}
 FAULTS = ("nan", "inf")
-NARROWEST = 100
-"""Columns where no terminal says how many there are."""
+FAULT_HEADS = tuple(HEADS[kind] for kind in FAULTS)
+SILENT = ("0", numbers.NOTHING)
+"""Counts of faults that are none."""
+GAP = "   "
 
 
 def open_session(
@@ -67,31 +68,35 @@ def as_tables(session: "Session") -> None:
 def rendered(data: Data) -> str:
     """The tables for stdout: with fewer columns on a narrow terminal, as wide as they are where there is none."""
     console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
-    content = tables(data, console, console.width if console.is_terminal else UNLIMITED)
     if not console.is_terminal:
-        console.width = max(NARROWEST, breadth(content, console))
-    with console.capture() as written:
-        console.print(content)
-    return "".join(f"{line.rstrip()}\n" for line in written.get().splitlines())
+        console.width = UNLIMITED
+    return "".join(f"{line.rstrip()}\n" for line in lines_of(data, console))
 
 
-def breadth(content: RenderableType, console: Console) -> int:
-    """The columns it takes if nothing is folded."""
-    return console.measure(content, options=console.options.update(width=UNLIMITED)).maximum
+def written(words: Text, console: Console) -> list[str]:
+    """The words with their styles, in lines of the console's width at most."""
+    with console.capture() as lines:
+        console.print(words)
+    return lines.get().splitlines() or [""]
 
 
-def tables(data: Data, console: Console, width: int) -> RenderableType:
+def lines_of(data: Data, console: Console) -> Iterator[str]:
     """All there is to say, the sum of it last."""
-    parts: list[RenderableType] = [plain(heading(data), "bold")]
-    parts += [plain(line) for line in ("".join(data["tokens"]), *data["notes"]) if line]
+    yield from written(plain(heading(data), "bold"), console)
+    for line in ("".join(data["tokens"]), *data["notes"]):
+        if line:
+            yield from written(plain(line), console)
     if data["events"]:
-        parts += [plain(""), fitting("event", data["events"], EVENT, console, width)]
-    parts.append(plain(""))
+        yield ""
+        yield from fitting("event", data["events"], EVENT, console.width).lines(console)
+    yield ""
     if data["tracked"]:
-        parts += [plain(f"gradients of {data['root']}"), fitting("leaf", data["gradients"], LEAF, console, width)]
+        yield from written(plain(f"gradients of {data['root']}"), console)
+        yield from fitting("leaf", data["gradients"], LEAF, console.width).lines(console)
     else:
-        parts.append(plain("not tracked: no gradients"))
-    return Group(*parts, plain(""), plain(summary(data)))
+        yield "not tracked: no gradients"
+    yield ""
+    yield from written(plain(summary(data)), console)
 
 
 def plain(words: str, style: str = "") -> Text:
@@ -123,11 +128,53 @@ def many(n: int, noun: str) -> str:
     return f"{numbers.count(n)} {noun}" if n == 1 else f"{numbers.count(n)} {noun}s"
 
 
-def fitting(kind: str, rows: Sequence[Data], names: Sequence[str], console: Console, width: int) -> Table:
+class Table(NamedTuple):
+    """Texts in columns, the first of them names. Ours, and quick, as a run may have a hundred thousand rows."""
+
+    heads: Sequence[str]
+    columns: Sequence[Sequence[str]]
+
+    @property
+    def widths(self) -> list[int]:
+        columns = zip(self.heads, self.columns, strict=True)
+        return [max(map(cell_len, (head, *column))) for head, column in columns]
+
+    @property
+    def breadth(self) -> int:
+        """The cells of a row if no name is folded."""
+        return sum(self.widths) + len(GAP) * (len(self.heads) - 1)
+
+    def lines(self, console: Console) -> Iterator[str]:
+        """Heads, a line, and the rows; of a name that is too long the rest stands below."""
+        widths = self.widths
+        widths[0] = max(min(widths[0], console.width - self.breadth + widths[0]), 1)
+        yield from written(Text(GAP.join(in_columns(self.heads, widths)), "bold"), console)
+        yield "─" * (sum(widths) + len(GAP) * (len(widths) - 1))
+        faults = [i for i, head in enumerate(self.heads) if head in FAULT_HEADS]
+        for name, *cells in zip(*self.columns, strict=True):
+            first, *more = chop_cells(name, widths[0]) or [""]
+            row = in_columns([first, *cells], widths)
+            marked = {i for i in faults if row[i].strip() not in SILENT}
+            yield from written(with_faults(row, marked), console) if marked else [GAP.join(row)]
+            yield from more
+
+
+def in_columns(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """Each in as many cells as its column has: the first at the left of them, the others at the right."""
+    blanks = [" " * (width - cell_len(cell)) for cell, width in zip(cells, widths, strict=True)]
+    return [cells[0] + blanks[0], *(blank + cell for blank, cell in zip(blanks[1:], cells[1:], strict=True))]
+
+
+def with_faults(row: Sequence[str], marked: Container[int]) -> Text:
+    """A row whose marked cells are in the colour of faults."""
+    return Text(GAP).join(Text(cell, "bold red" if i in marked else "") for i, cell in enumerate(row))
+
+
+def fitting(kind: str, rows: Sequence[Data], names: Sequence[str], width: int) -> Table:
     """A table with those of the columns for which there is room."""
     made = table(kind, rows, names)
     for least in LEAST_FIRST:
-        if breadth(made, console) <= width:
+        if made.breadth <= width:
             break
         names = [name for name in names if name not in least.split()]
         made = table(kind, rows, names)
@@ -135,16 +182,12 @@ def fitting(kind: str, rows: Sequence[Data], names: Sequence[str], console: Cons
 
 
 def table(kind: str, rows: Sequence[Data], names: Sequence[str]) -> Table:
-    """One row for each event or leaf; its name is never cut, and numbers stand with their points in line."""
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
-    made.add_column(kind, overflow="fold")
-    for head in ("shape", *(HEADS.get(name, name) for name in names)):
-        made.add_column(head, justify="right", no_wrap=True)
-    columns = [column(name, [quantities(row).get(name) for row in rows]) for name in names]
-    for i, row in enumerate(rows):
-        shown = plain(row.get("path") or row["name"])
-        made.add_row(shown, numbers.shape(row["shape"]), *(cells[i] for cells in columns))
-    return made
+    """One row for each event or leaf; numbers stand with their points in line."""
+    shown = [clean(row.get("path") or row["name"]) for row in rows]
+    shapes = [numbers.shape(row["shape"]) for row in rows]
+    found = [quantities(row) for row in rows]
+    columns = [column(name, [each.get(name) for each in found]) for name in names]
+    return Table((kind, "shape", *(HEADS.get(name, name) for name in names)), (shown, shapes, *columns))
 
 
 def quantities(row: Data) -> Data:
@@ -155,14 +198,8 @@ def quantities(row: Data) -> Data:
     return {**(row["grad_stats"] or {}), "norm": row["norm"], "grad norm": row["grad_norm"]}
 
 
-def column(name: str, values: Sequence[float | str | None]) -> list[Text]:
-    """The texts of one column: counts, with faults in their colour, or numbers on their point; `–` for None."""
+def column(name: str, values: Sequence[float | str | None]) -> list[str]:
+    """The texts of one column: counts, or numbers on their point; `–` for None."""
     if name in KINDS:
-        return [counted(name, None if n is None else int(n)) for n in values]
-    return [Text(text) for text in numbers.pointed(numbers.stats(None if x is None else float(x) for x in values))]
-
-
-def counted(kind: str, n: int | None) -> Text:
-    if n is None:
-        return Text(numbers.NOTHING)
-    return Text(numbers.count(n), "bold red" if n and kind in FAULTS else "")
+        return [numbers.NOTHING if n is None else numbers.count(int(n)) for n in values]
+    return numbers.pointed(numbers.stats(None if x is None else float(x) for x in values))

@@ -142,3 +142,20 @@ def test_on_a_terminal_columns_are_left_out_and_no_name_is_parted(data, terminal
     assert ("min" in heads) == ("max" in heads)
     assert ("min" in heads) == (columns >= 100)
     assert {"shape", "grad norm", "NaN", "Inf"} <= set(heads)
+
+
+def test_numbers_stand_with_their_points_below_each_other(data):
+    wide = {**STATS, "min": -1.34, "max": 0.401}
+    data["events"].append({"id": "loss", "path": "loss", "layer": None, "shape": [3], "stats": wide})
+    first, second = (line for line in lines(data) if line.startswith(("embed", "loss  ")))
+    for here, there in (("−.5", "−1.34"), ("2", ".401")):
+        assert first.index(here) + len(here.split(".")[0]) == second.index(there) + len(there.split(".")[0])
+
+
+def test_a_name_too_long_for_a_terminal_goes_on_below(data, terminal):
+    data["events"][0]["path"] = name = "name." * 30
+    terminal(60)
+    bare = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in lines(data)]
+    start = next(i for i, line in enumerate(bare) if line.startswith("name."))
+    parts = [line.split()[0] for line in bare[start : bare.index("", start)]]
+    assert len(parts) > 1 and "".join(parts) == name
