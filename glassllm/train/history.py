@@ -21,8 +21,8 @@ Rerun = Generator[tuple[int, int, str], None, LastStep]
 class History:
     """The past of one run, from where its trainer stands now.
 
-    `first`: the steps done at the first state; `stride`: those from one state to the next; `file`: where the run is
-    saved, which is one more state once it was.
+    `first`: the steps done at the first state; `stride`: those from one state to the next; `file`: where the run
+    is saved, which is one more state once it was.
     """
 
     def __init__(self, trainer: Trainer, file: Autosave, most: int = MOST, most_bytes: int = MOST_BYTES) -> None:
