@@ -121,7 +121,7 @@ class Overlays(Screen[None]):
         try:
             paths = export(cast("GlassApp", self.app), Path.cwd())
         except OSError as error:
-            self.refuse(f"not exported: {error}; start in a folder you can write")
+            self.refuse(f"not exported: {error.strerror or error}; start in a folder you can write")
         else:
             self.say((("exported  ", "muted"), ("  ".join(path.name for path in paths), "text")))
 
