@@ -34,6 +34,14 @@ def shown(path: StrPath) -> str:
     return printable(text if len(text) <= LONGEST_SHOWN else "…" + text[1 - LONGEST_SHOWN :])
 
 
+def expanded(path: str) -> Path:
+    """A path as it was typed, `~` for a home. Raises ValueError, one line, where nobody has such a home."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise ValueError(f"{shown(path)}: there is no such home; choose another place") from None
+
+
 def brief(value: Any) -> str:
     """`repr` on one line, of bounded length and cost."""
     if isinstance(value, int) and value.bit_length() > 64:

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
+from glassllm.files import expanded
 from glassllm.generation import Writer
 from glassllm.train import RunSettings, Training
 
@@ -117,15 +117,15 @@ def step(training: Training, count: int = 1) -> Iterator[Any]:
 
 
 def resume(training: Training, path: str | None = None) -> Iterator[Any]:
-    return training.resuming(None if path is None else Path(path).expanduser())
+    return training.resuming(None if path is None else expanded(path))
 
 
 def save(training: Training, path: str | None = None) -> Iterator[Any]:
-    return training.saving(None if path is None else Path(path).expanduser())
+    return training.saving(None if path is None else expanded(path))
 
 
 def text(training: Training, path: str) -> Iterator[Any]:
-    return training.reading(Path(path).expanduser())
+    return training.reading(expanded(path))
 
 
 def set_all(training: Training, line: str) -> None:

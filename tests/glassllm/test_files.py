@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from glassllm.files import LONGEST_SHOWN, brief, parse_json, printable, replacing, shown
+from glassllm.files import LONGEST_SHOWN, brief, expanded, parse_json, printable, replacing, shown
 
 
 def test_printable_keeps_letters_and_escapes_the_rest() -> None:
@@ -103,3 +103,11 @@ def test_only_files_are_replaced(tmp_path: Path) -> None:
         pass
     with pytest.raises(OSError, match="not a regular file"), replacing(os.devnull):
         pass
+
+
+def test_a_path_as_it_was_typed(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert expanded("~/a.npz") == tmp_path / "a.npz"
+    assert expanded("a/~b") == Path("a/~b")
+    with pytest.raises(ValueError, match=r"^~no\\x1bbody/a: there is no such home; choose another place$"):
+        expanded("~no\x1bbody/a")

@@ -54,6 +54,8 @@ def run(options: argparse.Namespace) -> int:
         trainer = resumed(options, state_path(out)) if options.resume else begun(options, state_path(out))
     except CheckpointError as error:
         refuse(str(error))
+    except OSError as error:  # a name that no file can have
+        refuse(f"{shown(out)}: {error.strerror or error}; choose another name")
     autosave = Autosave(state_path(out))
     if not autosave.save(trainer):  # better now than after the first hour
         refuse(str(autosave.fault))
@@ -269,7 +271,8 @@ def save_for_good(trainer: Trainer, autosave: Autosave, interrupt: Interrupt) ->
 def result(trainer: Trainer, out: Path) -> str:
     """`tiny-trained.npz   300 steps   loss 2.3121   val 2.4012   614 400 tokens`"""
     report, settings = trainer.report, trainer.settings
-    words = [str(out), f"{numbers.count(trainer.step)} steps"]
+    steps = "1 step" if trainer.step == 1 else f"{numbers.count(trainer.step)} steps"
+    words = [shown(out), steps]
     if report is not None:
         words.append(f"loss {numbers.unsigned(report.loss)}")
         words += [] if report.val_loss is None else [f"val {numbers.unsigned(report.val_loss)}"]

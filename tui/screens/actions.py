@@ -1,11 +1,10 @@
 """What keys do on the debug screen: each action asks the engine for a command, or moves one panel."""
 
-from pathlib import Path
-
 from textual.widget import Widget
 
 from glassllm.debug.commands import COMMANDS
 from glassllm.debug.snapshot import RunFacts, Snapshot
+from glassllm.files import expanded, shown
 from tui.draw.formats import USAGE, parse
 from tui.engine import Engine
 from tui.keys import BY_ACTION, later
@@ -242,14 +241,15 @@ class Actions(Overlays):
 
     def _copy_to(self, name: str) -> None:
         """Into a file that is not there yet: for terminals whose clipboard nothing reaches."""
-        path = Path(name).expanduser()
         try:
-            with path.open("x", encoding="utf-8") as file:
+            with expanded(name).open("x", encoding="utf-8") as file:
                 file.write(f"{self.tensor.copied()}\n")
         except FileExistsError:
             self.refuse(f"{name} is there already; name another file")
         except OSError as error:
-            self.refuse(f"{name}: {error.strerror or error}; name another file")
+            self.refuse(f"{shown(name)}: {error.strerror or error}; name another file")
+        except ValueError as error:  # no such home, or a name that no file can have
+            self.refuse(str(error))
         else:
             self.say((("copied to ", "muted"), (name, "text")))
 

@@ -276,6 +276,16 @@ def test_at_a_terminal_the_end_waits_for_room(capsys, full, monkeypatch, number)
     assert load_state("model-trained.train.npz").run.step == 3
 
 
+def test_a_name_that_no_file_can_have_is_refused_in_one_line(capsys):
+    line = refused(capsys, "model.npz", *QUICK, "--steps", "1", "--out", f"{'a' * 300}.npz")
+    assert line.endswith("a.npz: File name too long; choose another name")
+
+
+def test_a_result_says_one_step_and_no_control_characters(capsys):
+    out = train(capsys, "model.npz", *QUICK, "--steps", "1", "--out", "a\x1bb.npz").out
+    assert out.startswith(r"a\x1bb.npz   1 step   loss ")
+
+
 @pytest.mark.parametrize(
     "words", [["train", "model.npz", *QUICK, "--steps", "2"], ["generate", "model.npz", "the"]]
 )

@@ -145,3 +145,5 @@ async def test_copy_goes_into_a_file_that_is_not_there_yet(sample, tmp_path, mon
         assert row(pilot, -2) == " ✗ cell.txt is there already; name another file"
         await enter(pilot, ":copy no/where.txt")
         assert row(pilot, -2) == " ✗ no/where.txt: No such file or directory; name another file"
+        await enter(pilot, ":copy ~nobody_here/cell.txt")
+        assert row(pilot, -2) == " ✗ ~nobody_here/cell.txt: there is no such home; choose another place"
