@@ -26,6 +26,9 @@ START, END = "\x1b[200~", "\x1b[201~"
 ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|[\]P_^X][^\x07\x1b]*(\x07|\x1b\\)?|[ -/]*[0-~])?")
 CONTROL_SEQUENCE = re.compile(r"\x1b\[(?![\[M])[0-?]*[ -/]*[@-~]")
 """A whole one; what begins as keys of the Linux console or old reports of the mouse do is longer."""
+ESCAPE_AND_KEY = re.compile(r"\x1b(?=[^\x00-\x1f\x7f\[O\]PX^_\\])")
+"""An escape key with what was typed behind it: nothing longer begins so but keys with alt, and we have none."""
+ESCAPE_KEY = "\x1b[27u"  # said in a way that nothing after it changes
 FUNCTION_KEY = re.compile(r"\x1b\[(\d*)[\d:;]*([~A-S])")
 """Its number and what it ends in."""
 CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -41,9 +44,11 @@ def plain(text: str) -> str:
 def understood(text: str) -> str:
     """Keys without the control sequences that mean nothing to Textual, which would take each letter for a key.
 
-    Only what has come whole and at once is left out: neither an escape key nor what is typed after it waits.
+    Only what has come whole and at once is left out: neither an escape key nor what is typed after it waits. An
+    escape key that comes together with the next key, as over a slow line, stays one of its own.
     """
-    return CONTROL_SEQUENCE.sub(lambda found: found[0] if is_known(found[0]) else "", text)
+    known = CONTROL_SEQUENCE.sub(lambda found: found[0] if is_known(found[0]) else "", text)
+    return ESCAPE_AND_KEY.sub(lambda _: ESCAPE_KEY, known)
 
 
 @lru_cache(256)

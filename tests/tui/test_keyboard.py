@@ -6,6 +6,7 @@ pytest.importorskip("termios", reason="pseudo-terminals are a thing of Unix")
 
 from hypothesis import given
 from hypothesis import strategies as st
+from textual._xterm_parser import XTermParser
 
 from tests.tui.pseudo_terminal import terminal
 from tui.keyboard import END, START, Intake, plain, understood
@@ -77,7 +78,6 @@ def test_a_sequence_that_means_nothing_is_no_key(unknown):
             "n",
             "\x1b",
             "\x1b\x1b",
-            "\x1bn",
             "\x1bOP",
             "\x1bOqq",
             "\x1b[",
@@ -93,6 +93,14 @@ def test_a_sequence_that_means_nothing_is_no_key(unknown):
 )
 def test_keys_and_reports_that_mean_something_stay(keys):
     assert understood(keys) == keys
+
+
+@pytest.mark.parametrize("typed", ["n", "N", ":", "10n", "é", "/a", "\x1bn", "n\x1b[A"])
+def test_an_escape_key_with_another_behind_it_is_both(typed):
+    def keys(text):
+        return [event.key for event in XTermParser().feed(understood(text))]
+
+    assert keys(f"\x1b{typed}") == ["escape", *keys(typed)]
 
 
 @given(st.binary(max_size=60) | st.text(max_size=20).map(pasted), st.integers(0, 60))
