@@ -8,7 +8,7 @@ import numpy as np
 from glassllm import Tensor
 from glassllm.autograd.functions import concat, tanh
 
-SMALL, LARGE = 600, 6_000
+SMALL, LARGE = 600, 3_000
 
 
 def mixed(nodes):

@@ -82,7 +82,7 @@ def test_left_at_any_slice_nothing_is_there(stop, tmp_path):
 
 
 def test_too_many_rows_are_refused_before_anything_is_written(tmp_path, monkeypatch):
-    monkeypatch.setattr("glassllm.debug.recording.write.COLUMN_BYTES", 100_000)
+    monkeypatch.setattr("glassllm.debug.recording.write.COLUMN_BYTES", 60_000)
     words = r"this run cannot be recorded: \d+ rows need .* MB besides their arrays, more than 0\.1"
     with pytest.raises(CommandError, match=words):
         run(session_of(mixed), f"save {tmp_path / 'run.npz'}")
