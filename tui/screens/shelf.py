@@ -38,6 +38,8 @@ class Shelf:
         """
         found = [words] if words in self._held else [name for name in self._held if name.startswith(words)]
         if not words:
+            if len(self._held) == 1:
+                raise CommandError(f"nothing was opened before; there is {self._first} alone")
             found = [name for name in reversed(self._shown[:-1]) if name in self._held][:1] or [self._first]
         if len(found) != 1:
             raise CommandError(f"nothing was opened as {words}; there are {', '.join(self._held)}")

@@ -32,6 +32,11 @@ LIMIT_BYTES = 4 << 30
 PRINTED = 500  # lines of what a program printed
 
 
+def size_text(size: int) -> str:
+    """`38 kB`, `1.2 MB`"""
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(size / 1e3, 1):.0f} kB"
+
+
 def save(session: Session, path: str, replace: bool = False) -> Iterator[tuple[int, int]]:
     """Write a recording piece by piece, yielding (done, total).
 
@@ -48,7 +53,7 @@ def save(session: Session, path: str, replace: bool = False) -> Iterator[tuple[i
         raise CommandError(str(error)) from None
     session.files.add(str(target))
     size = target.stat().st_size
-    session.say(("saved ", "bright"), (f" {shown(path)}", "text"), (f"  {size / 1e6:.1f} MB", "muted"))
+    session.say(("saved ", "bright"), (f" {shown(path)}", "text"), (f"  {size_text(size)}", "muted"))
 
 
 def save_anyway(session: Session, path: str) -> Iterator[tuple[int, int]]:

@@ -26,7 +26,8 @@ def shelf():
 def test_without_a_name_it_is_the_one_before():
     shelf, first, second = Shelf(), session(), session()
     shelf.put("tiny.npz", first)
-    assert shelf.take() is first
+    with pytest.raises(CommandError, match=r"nothing was opened before; there is tiny\.npz alone"):
+        shelf.take()
     shelf.put("step 3", second)
     assert [shelf.take(), shelf.take(), shelf.take()] == [first, second, first]
 

@@ -11,6 +11,7 @@ from glassllm.autograd.tensor import apply
 from glassllm.debug.commands import run
 from glassllm.debug.recorder import record
 from glassllm.debug.recording.shapes import SHAPES
+from glassllm.debug.recording.write import size_text
 from glassllm.debug.session import Session
 from glassllm.debug.snapshot import CommandError
 from glassllm.trace import mark, scope
@@ -261,3 +262,10 @@ def test_every_kind_of_index(index, again):
     assert opened.tape.rows[1].op is OPS["getitem"]
     assert_same(session, opened)
     assert_same_walk(session, opened, ["last"])
+
+
+@pytest.mark.parametrize(
+    ("size", "said"), [(1, "1 kB"), (38_400, "38 kB"), (1_000_000, "1.0 MB"), (82_340_000, "82.3 MB")]
+)
+def test_how_large_a_file_is(size, said):
+    assert size_text(size) == said
