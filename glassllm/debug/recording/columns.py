@@ -21,7 +21,7 @@ FLAGS = 64
 NODE, LEAF, NOTE = range(len(KINDS))
 assert len(KINDS) <= KIND + 1 == TRACKED < PARAMETER < PLACE, "flags have a bit each, above the kind"
 
-COLUMN_BYTES = 9 << 20  # of all columns: what refusing may take, but for a moment's needs
+COLUMN_BYTES = 7 << 20  # of all columns: what refusing may take, but for a moment's needs
 MOST = {"row": 1 << 18, "input": 1 << 19, "text": 1 << 18, "word": 1 << 18}  # what is looked at one by one
 LARGEST_SIZE = 1 << 40
 LARGEST_NUMBER = 1 << 31

@@ -89,7 +89,7 @@ BAD = {
         "names has 14 entries, there are 15 of row", member("names", np.zeros(14, "u1")),
     ),
     "column without end": ("input_starts has -1 entries, there are 15", member("input_starts", np.zeros(0, "u1"))),
-    "columns of many bytes": ("of its rows, more than 9", member("text_bytes", np.zeros(COLUMN_BYTES, "u1"))),
+    "columns of many bytes": ("of its rows, more than 7", member("text_bytes", np.zeros(COLUMN_BYTES, "u1"))),
     "many rows": (
         "it has 262145 of row, more than 262144",
         both(*(member(name, np.zeros((1 << 18) + 1 + more, "u1")) for name, more in OF_ROWS.items())),

@@ -118,8 +118,8 @@ def test_without_its_fault_each_opens(tmp_path):
 # Very many rows
 
 
-ROWS = 180_000
-FEWER_VISITS = 380_000
+ROWS = 135_000
+FEWER_VISITS = 290_000
 """Somewhat more than one traversal of all rows comes to; more would take as much memory, only longer."""
 
 
@@ -185,7 +185,7 @@ def of_custom_ops():
 
 last = ROWS - 1
 MANY = {
-    "a position": ("there is no position 0, 179999, 0", {"position": [0, last, 0]}),
+    "a position": (f"there is no position 0, {last}, 0", {"position": [0, last, 0]}),
     "traversals from everywhere": (
         f"its traversals have more than {FEWER_VISITS} visits",
         {"traversals": [traversal(last - i, 1) for i in range(7)]},
@@ -195,7 +195,7 @@ MANY = {
         {"traversals": [traversal(last, ROWS)] * 4},
     ),
     "a traversal of too much": (
-        "traversal 1: 180000 visits, there are 179999",
+        f"traversal 1: {ROWS} visits, there are {last}",
         {"traversals": [traversal(last - 1, ROWS)]},
     ),
     "what custom ops sent": (
@@ -203,11 +203,11 @@ MANY = {
         {"columns": of_custom_ops(), "traversals": [traversal(last, ROWS, last - 1)]},
     ),
     "an input": (
-        "row 179999: an input must be an earlier row",
+        f"row {last}: an input must be an earlier row",
         {"columns": {"sources": [*[0] * (2 * last - 1), last]}},
     ),
-    "a name": ("row 179999: there is no op 'x0'", {"columns": {"names": [*[0] * last, 3]}}),
-    "an attribute": ("row 179999, add: not JSON", {"columns": {"attrs": [*[1] * last, 3]}}),
+    "a name": (f"row {last}: there is no op 'x0'", {"columns": {"names": [*[0] * last, 3]}}),
+    "an attribute": (f"row {last}, add: not JSON", {"columns": {"attrs": [*[1] * last, 3]}}),
     "an order": (
         "created has a node before one of its inputs",
         {"columns": {"created": [*range(2, ROWS), 1], "word_bytes": [], "word_starts": [0]}},
