@@ -1,6 +1,5 @@
 """How we write an .npz: whole or not at all, piece by piece, and the same arrays as the same bytes."""
 
-import itertools
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ from glassllm.files import StrPath, replacing
 
 LONGEST_EXTRA = 12  # bytes that the directory says of a member far into a large file
 PIECE_BYTES = 512 << 10  # that are written at once: compressing them takes a moment
-SAMPLE_BYTES = 64 << 10  # that show how small numbers get
+SAMPLES, SAMPLE_BYTES = 16, 4096  # places, and bytes at each, that show how small numbers get
 WORTH = 0.75  # of their size to which numbers have to shrink: both ways cost several times what plain bytes do
 
 Writable = Array | list[Array]
@@ -38,14 +37,12 @@ def writing_npz(path: StrPath, arrays: Mapping[str, Writable]) -> Iterator[tuple
     try:
         with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
             for name, array in arrays.items():
-                pieces = _pieces_of(_parts(array))
-                first = next(pieces)
                 info = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
-                info.compress_type = _method(first)
+                info.compress_type = _method(_parts(array))
                 info.create_system = 3  # the default differs from system to system
                 with archive.open(info, "w", force_zip64=True) as member:
                     np.lib.format.write_array_header_1_0(member, _header_of(array))
-                    for piece in itertools.chain([first], pieces):
+                    for piece in _pieces_of(_parts(array)):
                         member.write(piece)
                         done += 1
                         yield done, total
@@ -77,11 +74,28 @@ def _header_of(array: Writable) -> dict[str, Any]:
     return header | {"shape": (sum(part.size for part in parts),)} if isinstance(array, list) else header
 
 
-def _method(first: bytes) -> int:
-    """How a member is held that begins like this: compressed, or as it is where it would hardly get smaller."""
-    sample = first[:SAMPLE_BYTES]
+def _method(parts: Sequence[Array]) -> int:
+    """How numbers are held: compressed, or as they are where they would hardly get smaller."""
+    sample = _sample(parts)
     is_worth_it = len(zlib.compress(sample, 1)) < WORTH * len(sample)
     return zipfile.ZIP_DEFLATED if is_worth_it else zipfile.ZIP_STORED
+
+
+def _sample(parts: Sequence[Array]) -> bytes:
+    """Some of the numbers, from evenly spaced places: those of a run often change their kind on the way."""
+    taken = []
+    for i in range(SAMPLES):
+        flat = _flat(parts[i * len(parts) // SAMPLES])
+        count = SAMPLE_BYTES // max(flat.itemsize, 1)
+        start = max(min(i * flat.size // SAMPLES, flat.size - count), 0)
+        taken.append(flat[start : start + count].tobytes())
+    return b"".join(taken)
+
+
+def _flat(part: Array) -> Array:
+    """Its numbers in the order in which a file holds them."""
+    is_fortran = part.flags.f_contiguous and not part.flags.c_contiguous
+    return (part.T if is_fortran else part).reshape(-1)
 
 
 def _count(array: Writable) -> int:
@@ -93,8 +107,7 @@ def _pieces_of(parts: Sequence[Array]) -> Iterator[bytes]:
     """All numbers, in pieces of the same length but the last; a single empty one where there are none."""
     piece = bytearray()
     for part in parts:
-        is_fortran = part.flags.f_contiguous and not part.flags.c_contiguous
-        flat = (part.T if is_fortran else part).reshape(-1)  # in the file's order
+        flat = _flat(part)
         step = max(1, PIECE_BYTES // max(part.itemsize, 1))
         for start in range(0, flat.size, step):
             piece += flat[start : start + step].tobytes()

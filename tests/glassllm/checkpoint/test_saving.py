@@ -68,6 +68,8 @@ NOISE = np.random.default_rng(0).normal(size=100_000)
 HELD = {
     "noise": (NOISE, zipfile.ZIP_STORED),
     "noise behind noise": ([NOISE[:7], NOISE[7:]], zipfile.ZIP_STORED),
+    "noise that ends": ([NOISE[:9], *[np.zeros(2000)] * 40], zipfile.ZIP_DEFLATED),
+    "half noise, half zeros": (np.concatenate([NOISE, np.zeros(NOISE.size)]), zipfile.ZIP_DEFLATED),
     "zeros": (np.zeros(100_000), zipfile.ZIP_DEFLATED),
     "whole numbers": (np.arange(100_000) // 7, zipfile.ZIP_DEFLATED),
     "text": (np.array("a text of letters"), zipfile.ZIP_DEFLATED),
