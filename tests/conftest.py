@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -16,6 +17,14 @@ os.environ["TEXTUAL_ANIMATIONS"] = "none"
 os.environ["TERM"] = "xterm-256color"
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+
+for number, usual in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGTERM, signal.SIG_DFL),
+    *((getattr(signal, name), signal.SIG_DFL) for name in ("SIGHUP", "SIGQUIT") if hasattr(signal, name)),
+):
+    if signal.getsignal(number) is signal.SIG_IGN:  # what is begun in the background ignores some of them
+        signal.signal(number, usual)
 
 
 def pytest_addoption(parser):
