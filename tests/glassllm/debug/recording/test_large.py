@@ -118,8 +118,8 @@ def test_without_its_fault_each_opens(tmp_path):
 # Very many rows
 
 
-ROWS = 135_000
-FEWER_VISITS = 290_000
+ROWS = 70_000
+FEWER_VISITS = 150_000
 """Somewhat more than one traversal of all rows comes to; more would take as much memory, only longer."""
 
 
