@@ -55,9 +55,9 @@ def test_the_screen_follows_its_size_while_a_program_runs_and_quitting_does_not_
 
 def test_a_signal_for_a_forked_child_is_the_child_s_alone(program):
     path = program(
-        "import signal, time\n(x * x).sum()\n"
+        "import signal\n(x * x).sum()\n"
         "for _ in range(5):\n"
-        "    if not (child := os.fork()):\n        time.sleep(5)\n        os._exit(9)\n"
+        "    if not (child := os.fork()):\n        signal.pause()\n        os._exit(9)\n"
         "    os.kill(child, signal.SIGTERM)\n"
         "    print('ended by', -os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
     )

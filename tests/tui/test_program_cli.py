@@ -89,14 +89,19 @@ def test_the_exit_code_is_the_program_s_and_the_report_comes_all_the_same(tmp_pa
     assert ("Traceback" in err) == (code == 1) and "glassllm" not in err
 
 
+def reported(path):
+    """What the command reports of a program, in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "tui.cli", path, "--report"],
+        env={"PYTHONPATH": str(ROOT), "PATH": ""}, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
 def test_a_thread_that_never_ends_is_not_waited_for(tmp_path):
     (tmp_path / "p.py").write_text(
         f"{PROGRAM}import threading\nthreading.Thread(target=threading.Event().wait).start()\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "tui.cli", "p.py", "--report"],
-        env={"PYTHONPATH": str(ROOT), "PATH": ""}, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    done = reported("p.py")
     assert done.returncode == 0
     assert "1 thread of it still running" in done.stdout and "gradients of tsum" in done.stdout
 
@@ -106,10 +111,7 @@ def test_nor_is_it_where_there_is_nothing_to_report(tmp_path, end, code):
     (tmp_path / "p.py").write_text(
         f"import os, threading\nthreading.Thread(target=threading.Event().wait).start()\n{end}\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "tui.cli", "p.py", "--report"],
-        env={"PYTHONPATH": str(ROOT), "PATH": ""}, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    done = reported("p.py")
     assert (done.returncode, done.stdout) == (code, "")
 
 
@@ -117,10 +119,7 @@ def test_ctrl_c_stops_program_and_command(tmp_path):
     (tmp_path / "p.py").write_text(
         "from glassllm import Tensor\nTensor(1.0) * 2\nimport os\nos.kill(os.getpid(), 2)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "tui.cli", "p.py", "--report"],
-        env={"PYTHONPATH": str(ROOT), "PATH": ""}, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    done = reported("p.py")
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 

@@ -156,7 +156,7 @@ class GenerateScreen(Room):
         view = self.view
         if view is not None:
             make = partial(bench.next_token, self.engine, self._file)
-            lines = [f"next {view.event - 1}"] if view.event > 1 else ["non-finite"] * bool(view.fault)
+            lines = ["non-finite"] if view.fault else [f"next {view.event - 1}"] if view.event > 1 else []
             cast("GlassApp", self.app).open_run(make, f"token {view.depth + 1}", lines)
 
     # The mouse

@@ -49,6 +49,13 @@ async def test_a_run_is_asked_about_and_left_at_the_second_q(sample, options, sc
         assert not list(options["folder"].glob("*.npz"))
 
 
+async def going_on(pilot):
+    """A long run that has begun and is not held."""
+    room = await trained(pilot, steps=100_000)
+    send(pilot, "space")
+    await wait_for(pilot, lambda: room.view.step >= 2, "the run goes on")
+
+
 async def test_it_says_how_many_steps_would_be_lost(sample, options):
     async with started(sample, (80, 24), **options) as pilot:
         await trained(pilot, "s s ctrl+q")
@@ -63,9 +70,7 @@ async def test_it_says_how_many_steps_would_be_lost(sample, options):
 
 async def test_w_saves_and_then_leaves(sample, options):
     async with started(sample, (80, 24), **options) as pilot:
-        room = await trained(pilot, steps=100_000)
-        send(pilot, "space")
-        await wait_for(pilot, lambda: room.view.step >= 2, "the run goes on")
+        await going_on(pilot)
         send(pilot, "q", "w")
         await left(pilot)
         assert sorted(path.name for path in options["folder"].glob("*.npz")) == [
@@ -101,9 +106,7 @@ async def test_a_run_that_was_left_or_is_saved_is_not_asked_about(sample, option
 
 async def test_what_ends_the_program_has_the_run_saved_first(sample, options):
     async with started(sample, (80, 24), **options) as pilot:
-        room = await trained(pilot, steps=100_000)
-        send(pilot, "space")
-        await wait_for(pilot, lambda: room.view.step >= 2, "the run goes on")
+        await going_on(pilot)
         pilot.app.rooms.end(pilot.app.exit)
         await left(pilot)
         assert load_state(options["folder"] / "tiny-trained.train.npz").run.step >= 2
