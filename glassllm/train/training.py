@@ -169,6 +169,7 @@ class Training:
     def _begin(self) -> None:
         assert self._corpus is not None
         self.leave()
+        self._look_for_files()  # again: others may have saved theirs since this was opened
         model = GlassLM(self.model.config, self.settings.seed) if self.fresh else self.model
         if self.fresh:
             model.tokenizer, model.sample = self.model.tokenizer, self.model.sample

@@ -107,8 +107,8 @@ def test_a_run_that_cannot_be_saved_is_not_left_unless_told_so(training, tmp_pat
 @pytest.mark.parametrize("wanted", ["other/mine", "other/mine.npz", "other/mine.train.npz", "other"])
 def test_a_run_that_cannot_be_saved_is_saved_elsewhere_from_now_on(training, tmp_path, wanted):
     (tmp_path / "other").mkdir()
-    (tmp_path / "small.train.npz").mkdir()
     finish(training.running(2))
+    (tmp_path / "small.train.npz").mkdir()
     with pytest.raises(CheckpointError):
         finish(training.saving())
     assert "cannot be written" in training.view().saving_fault
@@ -135,6 +135,16 @@ def test_a_run_moves_to_no_place_that_is_taken_or_bad(training, tmp_path):
         finish(training.saving(tmp_path / "none" / "x"))
     assert (training.view().saved_in, training.view().saved, training.view().saving_fault) == ("small.npz", 2, "")
     assert (tmp_path / "small.npz").read_bytes() == before
+
+
+def test_a_file_that_another_has_saved_meanwhile_is_not_written_over(training, tmp_path):
+    assert training.view().run_file == "small.train.npz"
+    others = tmp_path / "small.train.npz"
+    others.write_bytes(b"another run")
+    finish(training.running(1))
+    finish(training.stopping())
+    assert others.read_bytes() == b"another run"
+    assert load_state(tmp_path / "small-2.train.npz").run.step == 1
 
 
 def test_from_kept_weights_it_starts_where_the_model_is(training):
